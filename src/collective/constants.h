@@ -1,0 +1,29 @@
+// Constants of the collective model, one set per GPU generation, as plain data. Values, sources,
+// confidence and (for fitted ones) residuals: data/constants/collective.yaml, loaded by scenario/.
+// The choice of algorithm follows NCCL's own cost model (tuner.h) and never uses these; these scale
+// what the engines predict to what is measured.
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "work/work.h"
+
+namespace weft::collective {
+
+// Of one GPU generation (by compute capability).
+struct GenerationConstants {
+  int compute_capability = 0;
+  // Share of the links' NCCL-effective rate that large messages reach, by collective kind, for
+  // ring, tree, direct (p2p) and NVLS; 1 when nothing was measured.
+  std::array<double, work::kCollectiveKindCount> ring{}, tree{}, direct{}, nvls{};
+  double latency_scale = 1;  // measured / NCCL's model, small messages
+};
+
+struct Constants {
+  std::vector<GenerationConstants> generations;
+  [[nodiscard]] const GenerationConstants& of(int compute_capability) const;  // nearest at or below
+};
+
+}  // namespace weft::collective

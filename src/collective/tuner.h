@@ -1,0 +1,43 @@
+// NCCL 2.30's cost model (FORMATS 7, PROTOCOLS 9.2), as pure functions: which algorithm, protocol
+// and number of channels NCCL would choose, and the time it would predict. Reimplemented from its
+// published constants; exact reference latencies are tests.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "collective/collective.h"
+
+namespace weft::collective {
+
+struct Candidate {
+  std::string algorithm;  // ring, tree, nvls, nvls_tree, ...
+  Protocol protocol = Protocol::simple;
+  int channels = 0;
+  double latency_us = 0;
+  double bandwidth_gb_per_s = 0;  // algorithm bandwidth
+  double time_us = 0;             // NCCL's own prediction
+  bool enabled = true;
+  std::string why_not;  // when not enabled
+};
+
+struct TunerInput {
+  work::CollectiveKind kind = work::CollectiveKind::all_reduce;
+  Bytes size;
+  const ChannelPlan* plan = nullptr;
+};
+
+// Every candidate, best (lowest time among enabled) first.
+std::vector<Candidate> candidates(const TunerInput& input);
+
+struct Forced {
+  std::string algorithm;
+  std::optional<Protocol> protocol;
+  int channels = 0;
+};
+// The choice, honouring what the user forces. nullopt when what is forced cannot run; `reason` says
+// why.
+std::optional<Candidate> choose(const TunerInput& input, const Forced& forced, std::string& reason);
+
+}  // namespace weft::collective

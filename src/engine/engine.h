@@ -1,0 +1,43 @@
+// Setup in, Result out. Setup is plain data (fabric, routes, work, protocol stack, constants,
+// options) and is echoed into the result so that a result can be run again from itself.
+// All engines share it: analytic (formulas), flow (max-min rates, events at rate changes).
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "collective/collective.h"
+#include "fabric/data_path.h"
+#include "result/result.h"
+#include "routing/routes.h"
+#include "work/work.h"
+
+namespace weft::engine {
+
+struct Options {
+  std::uint64_t seed = 1;
+  bool record_flows = true;
+  int queue_pairs = 1;  // per connection: each its own ECMP entropy
+  fabric::Via via = fabric::Via::automatic;
+};
+
+struct Setup {
+  const fabric::Fabric* fabric = nullptr;
+  const routing::Routes* routes = nullptr;
+  work::Work work;
+  fabric::PathCosts costs;  // network part filled from the protocol stack
+  collective::Constants constants;
+  Options options;
+};
+
+class Engine {
+ public:
+  virtual ~Engine() = default;
+  [[nodiscard]] virtual std::string_view name() const = 0;
+  // REQUIRES work::validate(setup.work) to be empty. `probe` may be null.
+  [[nodiscard]] virtual result::Result run(const Setup& setup, result::Probe* probe) const = 0;
+};
+
+}  // namespace weft::engine

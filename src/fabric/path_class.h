@@ -1,0 +1,35 @@
+// The path classes of `nvidia-smi topo -m` between any two devices of one server, and the matrix.
+// X self, NV# (# NVLinks in all, directly or through NVSwitch), C2C, PIX one PCIe switch, PXB
+// several switches, PHB through a host bridge, NODE between host bridges of one NUMA node, SYS
+// across.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "fabric/fabric.h"
+
+namespace weft::fabric {
+
+enum class PathKind : std::uint8_t { self, nvlink, c2c, pix, pxb, phb, node, sys, net };
+
+struct PathClass {
+  PathKind kind = PathKind::sys;
+  int nvlinks = 0;  // for nvlink
+  friend bool operator==(PathClass, PathClass) = default;
+};
+std::string to_text(PathClass c);  // "X" "NV18" "C2C" "PIX" ...
+
+PathClass path_class(const Fabric& fabric, DeviceId a, DeviceId b);
+
+// Rows and columns: GPUs then NICs of one server, in local order.
+struct TopologyMatrix {
+  std::vector<DeviceId> devices;
+  std::vector<std::string> headers;  // GPU0.. NIC0..
+  std::vector<std::vector<PathClass>> cells;
+  std::vector<std::string> cpu_affinity, numa_affinity, gpu_numa_id;  // per GPU row
+  std::vector<std::pair<std::string, std::string>> nic_legend;        // NIC0 -> mlx5_0
+};
+TopologyMatrix topology_matrix(const Fabric& fabric, ServerId server);
+
+}  // namespace weft::fabric

@@ -1,0 +1,71 @@
+// Result: what an engine found. Probe: the stream of observations it gives while running.
+// Units are in the types; shares are 0..1. report/ turns a Result into tables, JSON and CSV and
+// sees nothing else.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "fabric/fabric.h"
+#include "work/work.h"
+
+namespace weft::result {
+
+struct OpSpan {
+  Instant start, end;
+  std::string algorithm, protocol;  // collectives: what ran
+  int channels = 0;
+};
+
+struct LinkLoad {
+  fabric::LinkId link;
+  double wire_bytes = 0;   // framing and protocol included
+  double utilisation = 0;  // wire bytes / (raw rate x completion)
+};
+
+struct FlowRecord {
+  work::OpId op;
+  fabric::DeviceId from, to;
+  Bytes size;          // payload
+  Instant start, end;  // end: last byte at the receiver
+};
+
+// What limits the run. `share`: part of the completion time during which this link (or cap, or
+// latency) is what the last-ending work waits for.
+struct Bottleneck {
+  fabric::LinkId link;  // invalid: not a link
+  std::string name;     // "node0/nic3 -> leaf3" or "latency" or "one CPU core"
+  double share = 0;
+  std::string sentence;  // ready to print
+};
+
+struct EngineStats {
+  std::string name;
+  double wall_s = 0;
+  std::uint64_t events = 0;
+  std::uint64_t packet_hops = 0;
+  std::uint64_t rate_solves = 0;
+  double peak_rss_mb = 0;
+};
+
+struct Result {
+  Duration completion;
+  std::vector<OpSpan> ops;        // by OpId
+  std::vector<LinkLoad> links;    // links that carried anything, by id
+  std::vector<FlowRecord> flows;  // when Options::record_flows
+  Bottleneck bottleneck;
+  EngineStats engine;
+};
+
+// Observer of a run. Every method has an empty body; with no probe attached nothing is called.
+class Probe {
+ public:
+  virtual ~Probe() = default;
+  virtual void op_started(work::OpId, Instant) {}
+  virtual void op_ended(work::OpId, Instant) {}
+  virtual void flow_rate(std::uint32_t /*flow*/, Instant, BitRate) {}
+  virtual void progress(double /*done 0..1*/, Instant) {}
+};
+
+}  // namespace weft::result

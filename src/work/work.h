@@ -1,0 +1,78 @@
+// Work: what is to be communicated. Ranks (one a GPU), and ops with dependencies: compute,
+// transfer, collective. A collective stays one op; engines expand it when it starts and free it
+// when it ends. Knows no fabric: a rank's place is the ordinal of its GPU in Fabric::of_kind(gpu).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/units.h"
+
+namespace weft::work {
+
+using RankId = Id<struct RankTag>;
+using OpId = Id<struct OpTag>;
+using GroupId = Id<struct GroupTag>;
+
+enum class CollectiveKind : std::uint8_t {
+  all_reduce,
+  all_gather,
+  reduce_scatter,
+  all_to_all,
+  broadcast,
+  reduce,
+  send_recv
+};
+inline constexpr std::size_t kCollectiveKindCount = 7;
+std::string_view to_text(CollectiveKind kind);                          // "all_reduce"
+std::optional<CollectiveKind> parse_collective(std::string_view text);  // also alltoall, sendrecv
+std::vector<std::string> collective_names();
+// nccl-tests: busbw = algbw x this. all_reduce 2(n-1)/n; all_gather, reduce_scatter, all_to_all
+// (n-1)/n; else 1.
+double busbw_factor(CollectiveKind kind, int ranks);
+
+struct Compute {
+  RankId rank;
+  Duration time;
+};
+
+struct Transfer {
+  RankId from, to;
+  Bytes size;
+};
+
+// `size` is nccl-tests' size column: all_reduce, broadcast, reduce: the buffer of each rank;
+// all_gather, reduce_scatter, all_to_all: all n chunks together; send_recv: bytes each rank sends.
+// Names are empty for "let the tuner choose"; a name forces it.
+struct CollectiveOp {
+  CollectiveKind kind = CollectiveKind::all_reduce;
+  GroupId group;
+  Bytes size;
+  RankId root{0};
+  std::string algorithm;
+  std::string protocol;
+  int channels = 0;
+};
+
+struct Op {
+  std::variant<Compute, Transfer, CollectiveOp> what;
+  Instant earliest;         // not before this, even when dependencies are done
+  std::vector<OpId> after;  // starts when all of these ended
+  std::string label;
+};
+
+struct Work {
+  std::vector<std::uint32_t> rank_gpu;      // rank -> ordinal of its GPU in the fabric
+  std::vector<std::vector<RankId>> groups;  // group 0 = all ranks by convention
+  std::vector<Op> ops;
+};
+
+// Every fault as one sentence: unknown rank, group, dependency; a cycle; a singleton collective.
+std::vector<std::string> validate(const Work& work);
+
+}  // namespace weft::work
