@@ -84,6 +84,7 @@ struct DeviceClass {
   // nic
   BitRate port_rate;  // per port
   int ports = 1;
+  LinkKind port_kind = LinkKind::ethernet;  // nic: what its ports speak
   Duration nic_latency;  // one way, doorbell excluded; see docs/models/rdma.md
 };
 
