@@ -43,6 +43,11 @@ class Importer {
                                             const ImportContext& context) const = 0;
 };
 
+// One accessor a row of list.def, defined in the row's own file.
+#define X(name) const Importer& name##_importer();
+#include "import/list.def"
+#undef X
+
 std::span<const Importer* const> all_importers();
 const Importer* find_importer(std::string_view name);
 // Tries recognises() in order; InputError naming the formats known when none does.
