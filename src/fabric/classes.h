@@ -1,7 +1,9 @@
 // What many devices or many links have in common: the kinds, and the physics of each class.
-// Numbers come from data/catalogue (with source and confidence), never from here.
+// Numbers come from data/catalogue (with source and confidence), never from here. The order of two
+// classes has no meaning; it only lets the builder store equal classes once.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -44,6 +46,7 @@ inline bool is_network(LinkKind k) {
 }
 
 enum class FlowControl : std::uint8_t { lossy, pfc, credit };
+std::string_view to_text(FlowControl flow_control);
 
 enum class Vendor : std::uint8_t {
   unknown,
@@ -59,6 +62,7 @@ enum class Vendor : std::uint8_t {
   huawei,
   google
 };
+std::string_view to_text(Vendor vendor);
 
 using DeviceClassId = Id<struct DeviceClassTag>;
 using LinkClassId = Id<struct LinkClassTag>;
@@ -85,7 +89,9 @@ struct DeviceClass {
   BitRate port_rate;  // per port
   int ports = 1;
   LinkKind port_kind = LinkKind::ethernet;  // nic: what its ports speak
-  Duration nic_latency;  // one way, doorbell excluded; see docs/models/rdma.md
+  Duration nic_latency;                     // one way, doorbell excluded; see docs/models/rdma.md
+
+  friend auto operator<=>(const DeviceClass&, const DeviceClass&) = default;
 };
 
 // PCIe needs different overhead for a write (payload rides with the request) and a read (payload
@@ -98,6 +104,8 @@ struct Framing {
   Bytes read_request;         // PCIe: largest read request (MRRS)
   Bytes request_overhead;     // PCIe: bytes of one read request, on the reverse direction
   double link_layer_tax = 0;  // share of the raw rate taken by ACK, credit and skip symbols
+
+  friend auto operator<=>(const Framing&, const Framing&) = default;
 };
 
 struct LinkClass {
@@ -110,6 +118,8 @@ struct LinkClass {
   Bytes buffer;        // receiver buffer per direction
   int generation = 0;  // pcie 1..7, nvlink 1..6
   int width = 1;       // pcie lanes, or parallel NVLinks bundled in this link
+
+  friend auto operator<=>(const LinkClass&, const LinkClass&) = default;
 };
 
 }  // namespace weft::fabric

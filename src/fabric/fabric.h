@@ -1,7 +1,8 @@
 // Fabric: every device and every directed link of a cluster, from GPU memory to spine switch, as
 // one immutable graph in structure-of-arrays form. Inside a server and outside it is the same
 // graph. A cable is two directed links, ids 2k and 2k+1. Attributes that many devices or links
-// share live once in a class table; per link the graph stores two ends and a class (10 bytes).
+// share live once in a class table; per directed link the graph stores its head, its class and its
+// place in the adjacency list (12 bytes). Names lie in one string and are found by hash.
 // Leaves out: what changes while a simulation runs (a link down, a queue) is the engine's state.
 #pragma once
 
@@ -40,9 +41,7 @@ class Fabric {
  public:
   [[nodiscard]] std::size_t device_count() const { return devices_.size(); }
   [[nodiscard]] std::size_t link_count() const { return link_to_.size(); }  // directed
-  [[nodiscard]] std::size_t server_count() const {
-    return server_begin_.empty() ? 0 : server_begin_.size() - 1;
-  }
+  [[nodiscard]] std::size_t server_count() const { return servers_.size(); }
 
   [[nodiscard]] const DeviceInfo& info(DeviceId d) const { return devices_[d.index()]; }
   [[nodiscard]] const DeviceClass& device_class(DeviceId d) const {
@@ -62,14 +61,14 @@ class Fabric {
 
   // Links that leave `d`, in the order they were added: position = port number.
   [[nodiscard]] std::span<const LinkId> out_links(DeviceId d) const;
+  // The first link that leads from `a` straight to `b`.
+  [[nodiscard]] std::optional<LinkId> find_link(DeviceId a, DeviceId b) const;
 
   // Devices of one server are contiguous: [first, last).
   struct DeviceRange {
     std::uint32_t first = 0, last = 0;
   };
-  [[nodiscard]] DeviceRange devices_of(ServerId s) const {
-    return {server_begin_[s.index()], server_begin_[s.index() + 1]};
-  }
+  [[nodiscard]] DeviceRange devices_of(ServerId s) const { return servers_[s.index()]; }
   // All devices of a kind in id order (server by server, then by local index).
   [[nodiscard]] std::span<const DeviceId> of_kind(DeviceKind kind) const {
     return by_kind_[static_cast<std::size_t>(kind)];
@@ -86,23 +85,27 @@ class Fabric {
 
  private:
   friend class FabricBuilder;
+  struct Label {
+    DeviceId device;
+    std::uint32_t key = 0, value = 0;  // index into label_texts_
+  };
+  [[nodiscard]] std::uint64_t slot_of(std::string_view name) const;
+
   std::vector<DeviceInfo> devices_;
   std::vector<DeviceId> link_to_;
   std::vector<LinkClassId> link_class_;
   std::vector<std::uint32_t> out_begin_;
   std::vector<LinkId> out_;
-  std::vector<std::uint32_t> server_begin_;
+  std::vector<DeviceRange> servers_;
   std::vector<DeviceClass> device_classes_;
   std::vector<LinkClass> link_classes_;
-  std::vector<std::vector<DeviceId>> by_kind_;
-  std::vector<std::uint32_t> name_begin_;
+  std::vector<std::vector<DeviceId>> by_kind_ =
+      std::vector<std::vector<DeviceId>>(kDeviceKindCount);
+  std::vector<std::uint32_t> name_begin_ = {0};
   std::string names_;
-  std::vector<DeviceId> by_name_;  // sorted by name
-  struct Label {
-    DeviceId device;
-    std::string key, value;
-  };
-  std::vector<Label> labels_;
+  std::vector<DeviceId> name_slots_;  // open addressing, linear probing, at most half full
+  std::vector<Label> labels_;         // sorted by device
+  std::vector<std::string> label_texts_;
   std::vector<std::string> assumptions_;
 };
 

@@ -1,11 +1,14 @@
 // The only way to make a Fabric. Devices of one server must be added together, between
-// begin_server() and end_server(); network devices outside. build() checks: unique names, both ends
-// exist, no self link, rate > 0, radix respected. A broken call is a CHECK: readers validate what
-// users wrote before they call this.
+// begin_server() and end_server(); network devices outside. Checked: unique names, both ends
+// exist, no self link, rate > 0, and at build() the radix of switches (a bundle of n NVLinks takes
+// n ports). A broken call is a CHECK: readers validate what users wrote before they call this.
 #pragma once
 
+#include <array>
+#include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "fabric/fabric.h"
 
@@ -33,8 +36,8 @@ class FabricBuilder {
   DeviceId add_device(DeviceClassId device_class, DeviceSpec spec);
   // A cable: both directions. Returns the a-to-b direction.
   LinkId add_link(LinkEnds ends, LinkClassId link_class);
-  void set_label(DeviceId device, std::string key, std::string value);
-  void assume(std::string assumption);
+  void set_label(DeviceId device, std::string key, std::string value);  // replaces
+  void assume(std::string assumption);                                  // kept once
 
   // Stamps every device and link of `server` (a Fabric holding exactly one server) as a new server;
   // names get `prefix` + "/" in front. Returns the id of its first device: template device k
@@ -42,14 +45,28 @@ class FabricBuilder {
   DeviceId append_server(const Fabric& server, std::string_view prefix, bool with_labels = false);
 
   [[nodiscard]] std::size_t device_count() const { return fabric_.devices_.size(); }
-  [[nodiscard]] std::optional<DeviceId> find(std::string_view name) const;  // linear: for readers
+  [[nodiscard]] std::optional<DeviceId> find(std::string_view name) const;
 
   [[nodiscard]] Fabric build() &&;
 
  private:
+  void insert_name(DeviceId device);
+  void grow_name_slots(std::size_t names);
+  void place(DeviceId device, const DeviceInfo& info);
+  void append_links(const Fabric& server, DeviceId first);
+  void append_labels(const Fabric& server, DeviceId first);
+  std::uint32_t label_text(std::string_view text);
+  void fill_adjacency();
+  void check_radix() const;
+
   Fabric fabric_;
   bool in_server_ = false;
-  std::vector<std::uint32_t> kind_counter_;
+  // Local indices: within the server being built by kind, outside servers by tier and kind.
+  std::array<std::uint32_t, kDeviceKindCount> server_counter_{};
+  std::map<std::pair<std::uint8_t, DeviceKind>, std::uint32_t> tier_counter_;
+  std::map<DeviceClass, DeviceClassId> device_class_ids_;
+  std::map<LinkClass, LinkClassId> link_class_ids_;
+  std::map<std::string, std::uint32_t, std::less<>> label_text_ids_;
 };
 
 }  // namespace weft::fabric
