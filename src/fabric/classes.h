@@ -118,6 +118,9 @@ struct LinkClass {
   Bytes buffer;        // receiver buffer per direction
   int generation = 0;  // pcie 1..7, nvlink 1..6
   int width = 1;       // pcie lanes, or parallel NVLinks bundled in this link
+  // inter_socket: what PCIe peer-to-peer traffic gets across it, far below raw_rate (NCCL's
+  // constants for QPI, UPI, xGMI); 0: no lower than raw_rate.
+  BitRate peer_rate;
 
   friend auto operator<=>(const LinkClass&, const LinkClass&) = default;
 };
