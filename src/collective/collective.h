@@ -29,32 +29,49 @@ struct Request {
   Protocol protocol = Protocol::simple;
 };
 
-// One send of the exact view. Ranks index Group::gpus. Chunks index the n x channels pieces of the
-// buffer (all_to_all: piece s*n+d of channel c travels from s to d).
+// One send of the exact view. Ranks index Group::gpus. (channel, chunk) names a piece of the
+// buffer; chunk < n, except all_to_all and send_recv: chunk s*n+d travels from s to d.
 struct Step {
   std::uint32_t from = 0, to = 0;
   std::uint32_t round = 0;  // sends of round r+1 may use what round r delivered
   std::uint32_t chunk = 0;
   std::uint16_t channel = 0;
-  bool reduce = false;  // receiver adds; else it overwrites
+  bool reduce = false;     // receiver adds; else it overwrites
+  bool in_switch = false;  // NVLS: reduced (reduce) or multicast (not) by the NVSwitch
   Bytes size;
 };
 
-// One edge of the fluid view.
+// The other end of an edge that ends in the NVSwitches: Edge::from or Edge::to, never both.
+inline constexpr std::uint32_t kSwitchPlane = 0xffffffffu;
+
+// One edge of the fluid view. Three shapes:
+//  - from and to are ranks: bytes travel from one GPU's memory to the other's.
+//  - multicast, to == kSwitchPlane: bytes that `from` puts on its NVLinks towards the switches.
+//  - multicast, from == kSwitchPlane: bytes that `to` takes from its NVLinks.
+// PXN (a NIC that is near another GPU of the node) is written out as two edges, the NVLink hop
+// (relay) and the hop that crosses the network from the relaying GPU; both keep `origin`.
 struct Edge {
-  std::uint32_t from = 0, to = 0;  // ranks
+  std::uint32_t from = 0, to = 0;  // ranks, or kSwitchPlane
   std::uint16_t channel = 0;
-  double bytes = 0;                   // payload
-  fabric::DeviceId from_nic, to_nic;  // pinned by the channel when it crosses servers; else invalid
-  bool multicast = false;             // NVLS: through the switch's reduction or multicast engine
+  double bytes = 0;                     // payload
+  fabric::DeviceId from_nic, to_nic;    // pinned by the channel when it crosses nodes; else invalid
+  bool multicast = false;               // NVLS: through the switch's reduction or multicast engine
+  bool relay = false;                   // first half of a PXN hop: `to` only passes the bytes on
+  std::uint32_t origin = kSwitchPlane;  // PXN: rank whose bytes these are; else kSwitchPlane
 };
 
+// Predicted time = latency + max over links of (bytes on it x factor) / NCCL-effective rate of the
+// link, not faster than `cap` allows. The factor is `wire_factor` on links inside a node (NVLink,
+// xGMI, PCIe) and `network_wire_factor` on network links. Both already hold the protocol's overhead
+// divided by the measured efficiency, `latency` already the measured scale: engines need no further
+// constants. Effective rate of NVLink and xGMI: nccl_link_gb_per_s (channels.h).
 struct Fluid {
   std::vector<Edge> edges;
-  Duration latency;            // base plus dependent hops, from the constants
-  double wire_factor = 1;      // protocol: LL 2, LL128 128/120, Simple 1
-  std::optional<BitRate> cap;  // on the algorithm bandwidth (e.g. LL's maximum)
-  std::string latency_text;    // "8.4 + 14 x 3.4 us", for --explain
+  Duration latency;                // of NCCL's model, times the measured latency scale
+  double wire_factor = 1;          // protocol (LL 2, LL128 128/120, Simple 1) / efficiency
+  double network_wire_factor = 1;  // the same protocol factor / efficiency of NIC and stack
+  std::optional<BitRate> cap;      // on size / time (LL's maximum, what a tree's SMs move)
+  std::string latency_text;        // "(8.4 + 14 x 3.4) x 1.03 us", for --explain
 };
 
 class Algorithm {

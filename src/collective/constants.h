@@ -6,8 +6,10 @@
 
 #include <array>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "fabric/classes.h"
 #include "work/work.h"
 
 namespace weft::collective {
@@ -21,9 +23,21 @@ struct GenerationConstants {
   double latency_scale = 1;  // measured / NCCL's model, small messages
 };
 
+// Share of the payload rate (line rate less framing) that collectives reach through a NIC.
+struct NicConstants {
+  std::string name;  // starts the NIC's catalogue name ("efa"), or is its vendor ("aws"), or
+                     // "default"
+  double efficiency = 1;
+};
+
 struct Constants {
   std::vector<GenerationConstants> generations;
+  std::vector<NicConstants> nics;
   [[nodiscard]] const GenerationConstants& of(int compute_capability) const;  // nearest at or below
+  [[nodiscard]] double nic_efficiency(std::string_view model, fabric::Vendor vendor) const;
 };
+
+// Reads data/constants/collective.yaml. Throws InputError with every fault of it.
+Constants parse_constants(std::string_view text, const std::string& file);
 
 }  // namespace weft::collective

@@ -19,7 +19,8 @@ struct Candidate {
   double bandwidth_gb_per_s = 0;  // algorithm bandwidth
   double time_us = 0;             // NCCL's own prediction
   bool enabled = true;
-  std::string why_not;  // when not enabled
+  bool only_forced = false;  // not NCCL's own, but runs when asked for by name
+  std::string why_not;       // when not enabled
 };
 
 struct TunerInput {
@@ -27,6 +28,18 @@ struct TunerInput {
   Bytes size;
   const ChannelPlan* plan = nullptr;
 };
+
+// The model's figures of one algorithm and protocol, whether or not it could run. The bandwidth is
+// before the tree's size correction and the latency before the ring's plateau factor; `latency` and
+// `bandwidth` at a size: model_at. Zero bandwidth: NCCL has no such combination.
+struct ModelPoint {
+  double latency_us = 0;
+  double bandwidth_gb_per_s = 0;
+  std::string latency_text;  // "8.4 + 14 x 3.4"
+};
+ModelPoint model(work::CollectiveKind kind, std::string_view algorithm, Protocol protocol,
+                 const ChannelPlan& plan);
+ModelPoint model_at(const TunerInput& input, std::string_view algorithm, Protocol protocol);
 
 // Every candidate, best (lowest time among enabled) first.
 std::vector<Candidate> candidates(const TunerInput& input);
