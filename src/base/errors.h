@@ -24,6 +24,11 @@ struct Diagnostic {
   std::string source_line;  // the text of that line when known, for the caret
 };
 
+// The position of byte `offset` of `text`. Columns count code points, as editors show them.
+SourcePosition position_at(std::string_view text, std::size_t offset, const std::string& file);
+// Line number `line` (from 1) of `text` without its line end; empty when there is none.
+std::string_view line_of(std::string_view text, int line);
+
 // Every fault found in one input, in order of position.
 class InputError : public std::exception {
  public:

@@ -124,18 +124,21 @@ class BitRate {
   std::int64_t bps_ = 0;
 };
 
-// Time to put `size` on a wire of `rate`, rounded up to a whole picosecond. REQUIRES rate > 0.
+// Time to put `size` on a wire of `rate`, rounded up to a whole picosecond (saturates at
+// Duration::max()). REQUIRES rate > 0, size >= 0.
 Duration serialization_time(Bytes size, BitRate rate);
 
 // Text with a unit, as a user writes it: "400Gbps" "50GB/s" "2MiB" "64kB" "1.5us" "30m" (length).
 // nullopt when the text is not a number followed by a unit of that kind; base/yaml.h turns that
 // into an error with a position. B is bytes and b is bits; K/M/G are 10^3n, Ki/Mi/Gi are 2^10n.
+// Spaces between number and unit are allowed, a sign is not. Results are exact, or rounded to the
+// nearest picosecond, byte or bit per second when the text is finer than that.
 std::optional<Duration> parse_duration(std::string_view text);  // ps ns us ms s min h d
-std::optional<Bytes> parse_bytes(std::string_view text);        // B kB KB KiB MB MiB GB GiB TB TiB
-std::optional<BitRate> parse_bit_rate(
-    std::string_view text);  // bps kbps Mbps Gbps Tbps, B/s .. TB/s
+std::optional<Bytes> parse_bytes(std::string_view text);  // B kB KB KiB MB MiB GB GiB TB TiB PB PiB
+// bps kbps Mbps Gbps Tbps Pbps, the same with "b/s", and B/s kB/s KB/s MB/s GB/s TB/s PB/s.
+std::optional<BitRate> parse_bit_rate(std::string_view text);
 std::optional<double> parse_length_m(std::string_view text);  // mm cm m km; metres
-// nccl-tests sizes: a plain number of bytes, or K/M/G/T meaning 1024^n.
+// nccl-tests sizes: a plain number of bytes, or K/M/G/T (either case) meaning 1024^n.
 std::optional<Bytes> parse_nccl_size(std::string_view text);
 
 // For people: three significant digits and a unit that fits ("1.95 us", "55.2 GB/s", "2 MiB").

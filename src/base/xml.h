@@ -1,6 +1,7 @@
 // XML read with pugixml into a tree whose elements know their line and column.
-// Text content is dropped (none of our formats has any); DTDs and entities beyond the five
-// predefined ones are refused; nesting over 256 is an error.
+// Text content is dropped (none of our formats has any). A DOCTYPE line is passed over (hwloc
+// writes one) unless it declares something; entities beyond the five predefined ones are refused;
+// nesting over 256 is an error.
 #pragma once
 
 #include <string>

@@ -1,7 +1,8 @@
 // YAML read through libyaml events into a tree in which every node knows its line and column.
-// Stricter than YAML: duplicate keys, tags, more than 1000 alias expansions and nesting over 64 are
-// errors; scalars stay text (no "Norway problem"). `Fields` is how a reader takes a mapping apart:
-// it reports missing, mistyped and unknown keys into one Diagnostics and goes on.
+// Stricter than YAML: duplicate keys and anchors, tags, merge keys, a second document, more than
+// 1000 alias expansions (or a million nodes from them) and nesting over 64 are errors; scalars stay
+// text (no "Norway problem"). `Fields` is how a reader takes a mapping apart: it reports missing,
+// mistyped and unknown keys into one Diagnostics and goes on.
 #pragma once
 
 #include <memory>
@@ -19,7 +20,7 @@ namespace weft {
 struct YamlNode {
   enum class Kind { null, scalar, sequence, mapping };
   Kind kind = Kind::null;
-  bool quoted = false;                                 // a scalar written in quotes
+  bool quoted = false;                                 // a scalar in quotes, or a | or > block
   std::string text;                                    // scalar
   std::vector<YamlNode> items;                         // sequence
   std::vector<std::pair<YamlNode, YamlNode>> entries;  // mapping, in order written
@@ -73,7 +74,14 @@ class Fields {
   void finish();  // call last: reports unknown keys
 
  private:
+  struct Quantity;
+
   const YamlNode* take(std::string_view key);
+  const YamlNode* scalar(std::string_view key, std::string_view wanted);
+  const YamlNode* plain(std::string_view key, std::string_view wanted);
+  void missing(std::string_view key);
+  template <class T, class Parse>
+  std::optional<T> quantity(std::string_view key, const Quantity& kind, Parse parse);
 
   const YamlNode* node_;
   std::string what_;
