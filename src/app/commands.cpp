@@ -1,0 +1,14 @@
+// The table of subcommands: one row a file.
+#include "app/commands.h"
+
+#include <array>
+
+namespace weft::app {
+
+std::span<const Command> all_commands() {
+  static const std::array<Command, 6> kCommands = {bench_command(), demo_command(), list_command(),
+                                                   path_command(),  run_command(),  topo_command()};
+  return kCommands;
+}
+
+}  // namespace weft::app

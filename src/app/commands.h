@@ -1,0 +1,15 @@
+// Every subcommand, each defined in the file of its name.
+#pragma once
+
+#include "app/command.h"
+
+namespace weft::app {
+
+Command bench_command();
+Command demo_command();
+Command list_command();
+Command path_command();
+Command run_command();
+Command topo_command();
+
+}  // namespace weft::app

@@ -1,0 +1,137 @@
+#include "report/path_report.h"
+
+#include <fmt/format.h>
+
+#include "base/json.h"
+
+namespace weft::report {
+namespace {
+
+std::string rate_text(BitRate rate) { return fmt::format("{:.2f} GB/s", rate.gb_per_s()); }
+
+void write_hop(JsonWriter& json, const fabric::Fabric& fabric, const fabric::Hop& hop,
+               const fabric::Leg& leg) {
+  json.begin_object();
+  json.member("link", fabric.link_name(hop.link));
+  json.member("kind", fabric::to_text(fabric.link_class(hop.link).kind));
+  json.member("class", fabric.link_class(hop.link).name);
+  json.member("mover", fabric::to_text(leg.mover));
+  json.member("raw_gb_per_s", hop.raw.gb_per_s());
+  json.member("effective_gb_per_s", hop.effective.gb_per_s());
+  json.member("latency_ns", hop.latency.to_nanoseconds());
+  json.member("lost_to", hop.lost_to);
+  json.end_object();
+}
+
+void write_path(JsonWriter& json, const fabric::Fabric& fabric, const fabric::DataPath& path, Bytes size) {
+  json.member("source", fabric.name(path.source)).member("destination", fabric.name(path.destination));
+  json.member("via", fabric::to_text(path.via)).member("bytes", size.count());
+  json.key("hops").begin_array();
+  for (const fabric::Leg& leg : path.legs) {
+    for (const fabric::Hop& hop : leg.hops) write_hop(json, fabric, hop, leg);
+  }
+  json.end_array();
+  json.key("legs").begin_array();
+  for (const fabric::Leg& leg : path.legs) {
+    json.begin_object().member("mover", fabric::to_text(leg.mover)).member("what", leg.what);
+    json.key("cap_gb_per_s");
+    if (leg.cap) {
+      json.value(leg.cap->gb_per_s());
+    } else {
+      json.null();
+    }
+    json.member("cap_reason", leg.cap_reason).end_object();
+  }
+  json.end_array();
+  json.key("parts").begin_array();
+  for (const fabric::LatencyPart& part : path.parts) {
+    json.begin_object().member("name", part.name).member("latency_ns", part.time.to_nanoseconds());
+    json.end_object();
+  }
+  json.end_array();
+  json.member("latency_ns", path.latency.to_nanoseconds());
+  json.member("bandwidth_gb_per_s", path.bandwidth.gb_per_s());
+  json.member("time_us", path.time(size).to_microseconds());
+  json.member("cpu_s_per_gb", path.cpu_s_per_gb);
+  json.member("dram_bytes_per_byte", path.dram_bytes_per_byte);
+  json.member("cpu_copies", path.copies);
+  json.member("narrowest", path.narrowest.valid() ? fabric.link_name(path.narrowest) : path.limit);
+  json.member("limit", path.limit);
+}
+
+}  // namespace
+
+std::string path_text(const fabric::Fabric& fabric, const fabric::DataPath& path, Bytes size) {
+  std::string out = fmt::format("{} -> {} via {}\n\n", fabric.name(path.source),
+                                fabric.name(path.destination), fabric::to_text(path.via));
+  out += fmt::format("  {:<44} {:<16} {:>12} {:>12} {:>9}  {}\n", "link", "class", "raw", "effective",
+                     "latency", "what is lost");
+  int number = 0;
+  for (const fabric::Leg& leg : path.legs) {
+    out += fmt::format("leg {}: {} ({})", ++number, leg.what, fabric::to_text(leg.mover));
+    if (leg.cap) out += fmt::format("; capped at {}: {}", rate_text(*leg.cap), leg.cap_reason);
+    out += "\n";
+    for (const fabric::Hop& hop : leg.hops) {
+      out += fmt::format("{} {:<44} {:<16} {:>12} {:>12} {:>9}  {}\n", hop.link == path.narrowest ? ">" : " ",
+                         fabric.link_name(hop.link), fabric.link_class(hop.link).name, rate_text(hop.raw),
+                         rate_text(hop.effective), to_text(hop.latency), hop.lost_to);
+    }
+  }
+  out += "\nlatency of a small message, one way\n";
+  for (const fabric::LatencyPart& part : path.parts) {
+    out += fmt::format("  {:>10.1f} ns  {}\n", part.time.to_nanoseconds(), part.name);
+  }
+  out += fmt::format("  {:>10.1f} ns  in all\n\n", path.latency.to_nanoseconds());
+  out += fmt::format("narrowest: {} ({})\n",
+                     path.narrowest.valid() ? fabric.link_name(path.narrowest) : "no link", path.limit);
+  if (path.slots > 0) {
+    out += fmt::format("staged through {} pinned buffers of {}\n", path.slots, to_text(path.chunk));
+  }
+  out += fmt::format("bandwidth {}; {} take {}; CPU {:.3f} s per GB, {} CPU copies, {:.1f} B of DRAM traffic per byte\n",
+                     rate_text(path.bandwidth), to_text(size), to_text(path.time(size)), path.cpu_s_per_gb,
+                     path.copies, path.dram_bytes_per_byte);
+  return out;
+}
+
+std::string paths_text(const fabric::Fabric& fabric, const PathAnswers& answers, Bytes size) {
+  std::string out = fmt::format("{:<8} {:>12} {:>10} {:>12} {:>13} {:>7}  {}\n", "via", "bandwidth", "latency",
+                                to_text(size), "CPU s per GB", "copies", "limited by");
+  for (const auto& [via, answer] : answers) {
+    if (!answer.path) {
+      out += fmt::format("{:<8} not possible: {}\n", fabric::to_text(via), answer.refusal);
+      continue;
+    }
+    const fabric::DataPath& path = *answer.path;
+    out += fmt::format("{:<8} {:>12} {:>10} {:>12} {:>13.4f} {:>7}  {}{}\n", fabric::to_text(via),
+                       rate_text(path.bandwidth), to_text(path.latency), to_text(path.time(size)),
+                       path.cpu_s_per_gb, path.copies,
+                       path.narrowest.valid() ? fabric.link_name(path.narrowest) + ": " : "", path.limit);
+  }
+  return out;
+}
+
+std::string path_json(const fabric::Fabric& fabric, const fabric::DataPath& path, Bytes size) {
+  JsonWriter json;
+  json.begin_object().member("schema", "weft/path/1");
+  write_path(json, fabric, path, size);
+  json.end_object();
+  return json.take();
+}
+
+std::string paths_json(const fabric::Fabric& fabric, const PathAnswers& answers, Bytes size) {
+  JsonWriter json;
+  json.begin_object().member("schema", "weft/paths/1").key("paths").begin_array();
+  for (const auto& [via, answer] : answers) {
+    json.begin_object();
+    if (answer.path) {
+      write_path(json, fabric, *answer.path, size);
+    } else {
+      json.member("via", fabric::to_text(via)).member("refused", answer.refusal);
+    }
+    json.end_object();
+  }
+  json.end_array().end_object();
+  return json.take();
+}
+
+}  // namespace weft::report
