@@ -1,0 +1,43 @@
+// Everything shipped with the program: the parts catalogue, servers, clusters and constants, read from
+// the files embedded in the binary. Built once by app/ and handed on; nothing here is global.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "collective/constants.h"
+#include "fabric/path_costs.h"
+#include "import/importer.h"
+
+namespace weft::scenario {
+
+struct ShippedFile {
+  std::string path;      // "clusters/demo-8x8-h100-rail.yaml"
+  std::string text;
+};
+
+class Library : public import::FileLoader {
+ public:
+  explicit Library(std::vector<ShippedFile> files);
+
+  [[nodiscard]] const import::Catalogue& catalogue() const { return catalogue_; }
+  [[nodiscard]] const collective::Constants& collective_constants() const { return constants_; }
+  [[nodiscard]] const fabric::PathCosts& path_costs() const { return costs_; }
+  [[nodiscard]] import::ImportContext context() const { return {&catalogue_, this}; }
+
+  // Names of the files in a folder, without ".yaml": names("clusters"), names("servers").
+  [[nodiscard]] std::vector<std::string> names(std::string_view folder) const;
+  [[nodiscard]] const ShippedFile* find(std::string_view folder, std::string_view name) const;
+
+  // A path on disk when such a file exists (as given, or beside the file that names it), else a
+  // shipped server or cluster of that name; InputError with suggestions otherwise.
+  [[nodiscard]] import::Source load(std::string_view name, const SourcePosition& asked_at) const override;
+
+ private:
+  std::vector<ShippedFile> files_;
+  import::Catalogue catalogue_;
+  collective::Constants constants_;
+  fabric::PathCosts costs_;
+};
+
+}  // namespace weft::scenario

@@ -1,0 +1,159 @@
+#include "scenario/scenario_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/text.h"
+#include "base/yaml.h"
+
+namespace weft::scenario {
+namespace {
+
+std::optional<TextAt> optional_text(Fields& fields, std::string_view key) {
+  const SourcePosition where = fields.where_of(key);
+  if (auto text = fields.optional_string(key)) return TextAt{*text, where};
+  return std::nullopt;
+}
+
+// `after: a` or `after: [a, b]`.
+std::vector<TextAt> read_after(Fields& fields, Diagnostics& diagnostics) {
+  std::vector<TextAt> ids;
+  const YamlNode* node = fields.optional_node("after");
+  if (node == nullptr) return ids;
+  if (node->kind == YamlNode::Kind::scalar) return {{node->text, node->where}};
+  if (node->kind != YamlNode::Kind::sequence) {
+    diagnostics.add(node->where, "after takes an id or a list of ids", "write after: [first, second]");
+    return ids;
+  }
+  for (const YamlNode& item : node->items) ids.push_back({item.text, item.where});
+  return ids;
+}
+
+void read_transfer(Fields& fields, Diagnostics& diagnostics, WorkItem& item) {
+  item.form = WorkItem::Form::transfer;
+  const std::vector<YamlNode>& ends = fields.optional_list("transfer");
+  if (ends.size() != 2 || ends[0].text.empty() || ends[1].text.empty()) {
+    diagnostics.add(fields.where_of("transfer"), "transfer takes two ends",
+                    "write transfer: [0, 8] (ranks) or [node0/gpu0, node1/gpu0] (devices)");
+    return;
+  }
+  item.from = {ends[0].text, ends[0].where};
+  item.to = {ends[1].text, ends[1].where};
+}
+
+void read_form(Fields& fields, Diagnostics& diagnostics, WorkItem& item) {
+  const bool collective = fields.has("collective"), transfer = fields.has("transfer");
+  const bool compute = fields.has("compute"), pattern = fields.has("pattern");
+  if (collective + transfer + compute + pattern != 1) {
+    diagnostics.add(fields.where(), "a work item is one of collective, transfer, compute, pattern",
+                    "write for example: - collective: all_reduce");
+  }
+  if (collective) {
+    item.form = WorkItem::Form::collective;
+    item.name = *optional_text(fields, "collective");
+  } else if (pattern) {
+    item.form = WorkItem::Form::pattern;
+    item.name = *optional_text(fields, "pattern");
+  } else if (transfer) {
+    read_transfer(fields, diagnostics, item);
+  } else if (compute) {
+    item.form = WorkItem::Form::compute;
+    item.time = fields.optional_duration("compute").value_or(Duration());
+    return;
+  }
+  if (const auto size = fields.optional_bytes("size")) {
+    item.size = *size;
+  } else if (!fields.has("size")) {
+    diagnostics.add(fields.where(), "this work item has no size", "add size: 256MiB");
+  }
+}
+
+WorkItem read_item(const YamlNode& node, Diagnostics& diagnostics) {
+  WorkItem item;
+  item.where = node.where;
+  Fields fields(node, "work item", diagnostics);
+  if (node.kind != YamlNode::Kind::mapping) return item;
+  read_form(fields, diagnostics, item);
+  item.ranks = optional_text(fields, "ranks");
+  item.root = fields.optional_int("root", 0, UINT32_MAX).value_or(0);
+  item.algorithm = optional_text(fields, "algorithm");
+  item.protocol = optional_text(fields, "protocol");
+  item.channels = static_cast<int>(fields.optional_int("channels", 1, 1024).value_or(0));
+  item.repeat = static_cast<int>(fields.optional_int("repeat", 1, 1'000'000).value_or(1));
+  item.at = fields.optional_duration("at").value_or(Duration());
+  item.id = fields.optional_string("id").value_or("");
+  item.after = read_after(fields, diagnostics);
+  fields.finish();
+  return item;
+}
+
+// Ids are unique and every `after` names an earlier item, so that no cycle can be written.
+void check_ids(const ScenarioFile& scenario, Diagnostics& diagnostics) {
+  std::vector<std::string> known;
+  for (const WorkItem& item : scenario.work) {
+    for (const TextAt& id : item.after) {
+      if (std::find(known.begin(), known.end(), id.text) == known.end()) {
+        diagnostics.add(id.where, fmt::format("no earlier work item has the id '{}'", id.text),
+                        known.empty() ? "give the earlier item an id" : suggest(id.text, known));
+      }
+    }
+    if (item.id.empty()) continue;
+    if (std::find(known.begin(), known.end(), item.id) != known.end()) {
+      diagnostics.add(item.where, fmt::format("the id '{}' is used twice", item.id), "ids are unique");
+    }
+    known.push_back(item.id);
+  }
+}
+
+void check_header(Fields& fields) {
+  const auto format = fields.required_string("weft");
+  if (!format.empty() && format != "scenario/1") {
+    fields.complain("weft", fmt::format("this is a '{}' file, not a scenario", format),
+                    "a scenario begins with weft: scenario/1");
+  }
+}
+
+}  // namespace
+
+ScenarioFile parse_scenario(std::string_view text, const std::string& file) {
+  Diagnostics diagnostics;
+  const YamlNode root = parse_yaml(text, file);
+  ScenarioFile scenario;
+  scenario.file = file;
+  Fields fields(root, "scenario", diagnostics);
+  if (root.kind == YamlNode::Kind::mapping) {
+    check_header(fields);
+    scenario.cluster = optional_text(fields, "cluster");
+    scenario.stack = optional_text(fields, "stack");
+    scenario.engine = optional_text(fields, "engine");
+    scenario.via = optional_text(fields, "via");
+    scenario.nodes = fields.optional_int("nodes", 1, 1'000'000);
+    scenario.seed = fields.optional_int("seed", 0, INT64_MAX).value_or(1);
+    scenario.queue_pairs = static_cast<int>(fields.optional_int("queue_pairs", 1, 256).value_or(1));
+    if (fields.required_node("work") != nullptr) {
+      for (const YamlNode& node : fields.optional_list("work")) {
+        scenario.work.push_back(read_item(node, diagnostics));
+      }
+    }
+    check_ids(scenario, diagnostics);
+    fields.finish();
+  }
+  diagnostics.throw_if_any(text);
+  return scenario;
+}
+
+std::optional<std::vector<std::uint32_t>> parse_rank_list(std::string_view text, std::uint32_t limit) {
+  std::set<std::uint32_t> ranks;
+  for (std::string_view piece : split(text, ',')) {
+    const auto ends = split(trim(piece), '-');
+    if (ends.size() > 2) return std::nullopt;
+    const auto first = parse_int(ends.front()), last = parse_int(ends.back());
+    if (!first || !last || *first < 0 || *last < *first || *last >= limit) return std::nullopt;
+    for (std::int64_t rank = *first; rank <= *last; ++rank) ranks.insert(static_cast<std::uint32_t>(rank));
+  }
+  return std::vector<std::uint32_t>(ranks.begin(), ranks.end());
+}
+
+}  // namespace weft::scenario

@@ -1,0 +1,55 @@
+// The scenario file (`weft: scenario/1`): which cluster, which protocol stack, which work.
+// Documented in docs/scenario-file.md. Parsing gives plain data with positions; session.h looks the
+// names up and turns ranks and sizes into Work.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/errors.h"
+#include "base/units.h"
+
+namespace weft::scenario {
+
+struct TextAt {
+  std::string text;
+  SourcePosition where;
+};
+
+// One entry of `work`. Exactly one of the forms is filled.
+struct WorkItem {
+  enum class Form { collective, transfer, compute, pattern };
+  Form form = Form::collective;
+  TextAt name;                       // collective kind or pattern (permutation, incast, ring, all_pairs)
+  Bytes size;
+  Duration time;                     // compute
+  std::optional<TextAt> ranks;       // "0-7,12" ; absent = all
+  TextAt from, to;                   // transfer: a rank or a device name
+  std::int64_t root = 0;
+  std::optional<TextAt> algorithm, protocol;
+  int channels = 0;
+  int repeat = 1;                    // one after the other
+  Duration at;                       // not before
+  std::string id;
+  std::vector<TextAt> after;         // ids
+  SourcePosition where;
+};
+
+struct ScenarioFile {
+  std::string file;
+  std::optional<TextAt> cluster;
+  std::optional<TextAt> stack, engine, via;
+  std::optional<std::int64_t> nodes;
+  std::int64_t seed = 1;
+  int queue_pairs = 1;
+  std::vector<WorkItem> work;
+};
+
+// Throws InputError with every fault of the file.
+ScenarioFile parse_scenario(std::string_view text, const std::string& file);
+
+// "0-3,8" as numbers below `limit`; nullopt when malformed or out of range.
+std::optional<std::vector<std::uint32_t>> parse_rank_list(std::string_view text, std::uint32_t limit);
+
+}  // namespace weft::scenario
