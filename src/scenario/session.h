@@ -1,0 +1,70 @@
+// Session: a cluster ready to be asked questions: its fabric, routes, protocol stack and constants,
+// owned together. Names the user wrote (cluster, stack, engine) are looked up here and nowhere else.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/engine.h"
+#include "scenario/library.h"
+#include "scenario/scenario_file.h"
+
+namespace weft::scenario {
+
+struct Cluster {
+  std::unique_ptr<fabric::Fabric> fabric;
+  std::string name;
+  std::string stack;                       // preset named by the cluster, or by its network's kind
+  std::vector<std::string> notes;          // what was assumed, importer's assumptions first
+};
+
+struct OpenOptions {
+  std::optional<std::int64_t> nodes;       // copies of a server source, joined by a rail fabric
+  SourcePosition asked_at{"command line", 0, 0};
+};
+
+// A cluster file, a server file, or any dump an importer reads; a path or a shipped name.
+// A single server asked for with nodes > 1 is joined by one non-blocking switch per rail at the rate
+// of its own NICs. Throws InputError.
+Cluster open_cluster(const Library& library, std::string_view source, const OpenOptions& options);
+
+struct StackOptions {
+  std::optional<TextAt> stack;             // overrides the cluster's
+  std::optional<Bytes> mtu;
+  std::uint64_t seed = 1;
+  int queue_pairs = 1;
+  fabric::Via via = fabric::Via::automatic;
+};
+
+class Session {
+ public:
+  Session(const Library& library, Cluster cluster, const StackOptions& options);
+
+  [[nodiscard]] const Cluster& cluster() const { return cluster_; }
+  [[nodiscard]] const fabric::Fabric& fabric() const { return *cluster_.fabric; }
+  [[nodiscard]] const std::string& stack() const { return stack_; }
+  [[nodiscard]] const fabric::PathCosts& costs() const { return costs_; }
+  [[nodiscard]] fabric::NetworkRoute network_route() const;
+  [[nodiscard]] engine::Setup setup(work::Work work) const;
+
+ private:
+  Cluster cluster_;
+  std::string stack_;
+  std::unique_ptr<routing::Routes> routes_;
+  fabric::PathCosts costs_;
+  collective::Constants constants_;
+  engine::Options options_;
+};
+
+// Engines by name; InputError with the names known.
+const engine::Engine& find_engine(const TextAt& name);
+std::vector<std::string> engine_names();
+
+// Every rank on one GPU each, in fabric order, and group 0 of all ranks (or of `gpus` first ones).
+work::Work work_on_all_gpus(const fabric::Fabric& fabric, std::optional<std::uint32_t> gpus = {});
+// The scenario's items as ops. Throws InputError with positions in the scenario file.
+work::Work build_work(const ScenarioFile& scenario, const fabric::Fabric& fabric);
+
+}  // namespace weft::scenario
