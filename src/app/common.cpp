@@ -1,0 +1,85 @@
+#include "app/common.h"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "data/embedded.h"
+
+namespace weft::app {
+
+scenario::Library shipped_library() {
+  std::vector<scenario::ShippedFile> files;
+  for (const data::EmbeddedFile& file : data::embedded_files()) {
+    files.push_back({std::string(file.path), std::string(file.text)});
+  }
+  return scenario::Library(std::move(files));
+}
+
+std::vector<OptionSpec> session_options() {
+  return {
+      {"stack", "", "NAME", "protocol stack (weft list stacks); default: the cluster's", ""},
+      {"nodes", "N", "COUNT", "copies of a single server, joined by one switch a rail", ""},
+      {"mtu", "", "SIZE", "payload bytes of a network packet; default: the stack's", ""},
+      {"queue-pairs", "", "COUNT", "queue pairs a connection, each with its own path", "1"},
+      {"via", "", "WAY", "force the way between GPUs (nvlink, p2p, gdr, rdma, staged, tcp)", ""},
+      {"seed", "", "N", "seed of hashes and patterns", "1"},
+  };
+}
+
+scenario::Session open_session(const scenario::Library& library, const std::string& source,
+                               const Arguments& arguments, const Streams& streams) {
+  scenario::OpenOptions open;
+  open.nodes = arguments.integer("nodes", 1, 1'000'000);
+  scenario::Cluster cluster = scenario::open_cluster(library, source, open);
+  for (const std::string& text : cluster.notes) note(streams, "note: " + text);
+  scenario::StackOptions options;
+  if (const auto stack = arguments.text("stack")) {
+    options.stack = scenario::TextAt{*stack, {"command line, --stack", 0, 0}};
+  }
+  options.mtu = arguments.size("mtu");
+  options.queue_pairs = static_cast<int>(arguments.integer("queue-pairs", 1, 256).value_or(1));
+  options.seed = static_cast<std::uint64_t>(arguments.integer("seed", 0, INT64_MAX).value_or(1));
+  if (arguments.given("via")) {
+    const std::vector<std::string> ways = fabric::via_names();
+    options.via = *fabric::parse_via(ways[*arguments.choice("via", ways)]);
+  }
+  return {library, std::move(cluster), options};
+}
+
+double peak_rss_mb() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1024.0;  // Linux counts KiB
+}
+
+result::Result run_engine(const engine::Engine& engine, const engine::Setup& setup, result::Probe* probe) {
+  const auto begin = std::chrono::steady_clock::now();
+  result::Result result = engine.run(setup, probe);
+  result.engine.name = engine.name();
+  result.engine.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  result.engine.peak_rss_mb = peak_rss_mb();
+  return result;
+}
+
+const engine::Engine& chosen_engine(const Arguments& arguments) {
+  return scenario::find_engine({arguments.text("engine").value_or("flow"), {"command line, --engine", 0, 0}});
+}
+
+fabric::DeviceId find_device(const fabric::Fabric& fabric, const std::string& name, std::string_view what) {
+  if (const auto device = fabric.find(name)) return *device;
+  std::vector<std::string> known;
+  const auto range = fabric.server_count() > 0 ? fabric.devices_of(fabric::ServerId(0))
+                                               : fabric::Fabric::DeviceRange{};
+  for (std::uint32_t d = range.first; d < range.last; ++d) {
+    const std::string full(fabric.name(fabric::DeviceId(d)));
+    if (full.ends_with("/" + name)) return fabric::DeviceId(d);
+    known.push_back(full);
+  }
+  throw InputError({"command line", 0, 0}, fmt::format("there is no device '{}' for {}", name, what),
+                   suggest(name, known));
+}
+
+}  // namespace weft::app

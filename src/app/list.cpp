@@ -1,0 +1,112 @@
+// weft list: what this program knows, by kind.
+#include <fmt/format.h>
+
+#include "app/commands.h"
+#include "app/common.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "topology/topology.h"
+#include "transport/transport.h"
+
+namespace weft::app {
+namespace {
+
+struct Entry {
+  std::string name, summary;
+};
+
+template <class Rows>
+std::vector<Entry> named(const Rows& rows) {
+  std::vector<Entry> entries;
+  for (const auto* row : rows) entries.push_back({std::string(row->name()), std::string(row->summary())});
+  return entries;
+}
+
+std::vector<Entry> topologies() {
+  std::vector<Entry> entries;
+  for (const topology::Topology* topology : topology::all_topologies()) {
+    entries.push_back({std::string(topology->name()), std::string(topology->summary())});
+    for (const topology::Parameter& parameter : topology->parameters()) {
+      entries.push_back({"  " + parameter.name,
+                         fmt::format("{}{}", parameter.meaning, parameter.unit.empty() ? "" : " (" + parameter.unit + ")")});
+    }
+  }
+  return entries;
+}
+
+std::vector<Entry> files(const scenario::Library& library, std::string_view folder) {
+  std::vector<Entry> entries;
+  for (const std::string& name : library.names(folder)) {
+    const std::string& text = library.find(folder, name)->text;
+    // The comment that opens a shipped file says what it is.
+    std::string summary(text.substr(0, text.find('\n')));
+    summary.erase(0, summary.find_first_not_of("# "));
+    entries.push_back({name, summary});
+  }
+  return entries;
+}
+
+std::vector<Entry> parts(const scenario::Library& library) {
+  std::vector<Entry> entries;
+  for (const import::Catalogue::Figure& figure : library.catalogue().figures()) {
+    entries.push_back({figure.part, fmt::format("{} = {} {}  [{}; {}]", figure.key, figure.value, figure.unit,
+                                                figure.confidence, figure.source)});
+  }
+  return entries;
+}
+
+const std::vector<std::string>& kinds() {
+  static const std::vector<std::string> kKinds = {"topologies", "stacks",    "collectives", "algorithms", "importers",
+                                                  "servers",    "clusters", "parts",       "engines"};
+  return kKinds;
+}
+
+std::vector<Entry> entries_of(std::string_view kind, const scenario::Library& library) {
+  std::vector<Entry> entries;
+  if (kind == "topologies") return topologies();
+  if (kind == "stacks") return named(transport::all_transports());
+  if (kind == "algorithms") return named(collective::all_algorithms());
+  if (kind == "importers") return named(import::all_importers());
+  if (kind == "servers" || kind == "clusters") return files(library, kind);
+  if (kind == "parts") return parts(library);
+  if (kind == "engines") {
+    for (const std::string& name : scenario::engine_names()) entries.push_back({name, ""});
+    return entries;
+  }
+  for (const std::string& name : work::collective_names()) entries.push_back({name, ""});
+  return entries;
+}
+
+int run(const Arguments& arguments, const Streams& streams) {
+  const std::string kind = *arguments.positional(0);
+  if (std::find(kinds().begin(), kinds().end(), kind) == kinds().end()) {
+    throw InputError({"command line", 0, 0}, fmt::format("there is no kind '{}' to list", kind), suggest(kind, kinds()));
+  }
+  const scenario::Library library = shipped_library();
+  const std::vector<Entry> entries = entries_of(kind, library);
+  if (arguments.flag("json")) {
+    JsonWriter json;
+    json.begin_object().member("schema", "weft/list/1").member("kind", kind).key("entries").begin_array();
+    for (const Entry& entry : entries) {
+      json.begin_object().member("name", trim(entry.name)).member("summary", entry.summary).end_object();
+    }
+    json.end_array().end_object();
+    print(streams, json.take());
+    return 0;
+  }
+  for (const Entry& entry : entries) print(streams, fmt::format("{:<28} {}\n", entry.name, entry.summary));
+  return 0;
+}
+
+}  // namespace
+
+Command list_command() {
+  return {"list",
+          "List what is known: " + join(kinds(), ", ") + ".",
+          {"weft list clusters", "weft list topologies", "weft list parts --json"},
+          {{"KIND", "one of " + join(kinds(), ", ")}},
+          {{"json", "", "", "JSON on stdout (schema weft/list/1)", ""}},
+          run};
+}
+
+}  // namespace weft::app

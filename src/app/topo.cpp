@@ -1,0 +1,48 @@
+// weft topo: the matrix of `nvidia-smi topo -m` for any source.
+#include <fmt/format.h>
+
+#include "app/commands.h"
+#include "app/common.h"
+#include "base/text.h"
+#include "report/topo_report.h"
+
+namespace weft::app {
+namespace {
+
+int run(const Arguments& arguments, const Streams& streams) {
+  const scenario::Library library = shipped_library();
+  const std::string source = *arguments.positional(0);
+  const scenario::Cluster cluster = scenario::open_cluster(library, source, {});
+  const fabric::Fabric& fabric = *cluster.fabric;
+  for (const std::string& text : cluster.notes) note(streams, "note: " + text);
+  const auto server = arguments.integer("server", 0, static_cast<std::int64_t>(fabric.server_count()) - 1);
+  const fabric::ServerId id(static_cast<std::size_t>(server.value_or(0)));
+  if (const auto path = arguments.text("svg")) {
+    const std::string picture = report::topo_svg(fabric, id, source);
+    if (*path == "-") {
+      print(streams, picture);
+    } else {
+      write_file(*path, picture);
+      note(streams, "wrote " + *path);
+    }
+    return 0;
+  }
+  const fabric::TopologyMatrix matrix = fabric::topology_matrix(fabric, id);
+  print(streams, arguments.flag("json") ? report::topo_json(fabric, matrix, source) : report::topo_text(matrix));
+  return 0;
+}
+
+}  // namespace
+
+Command topo_command() {
+  return {"topo",
+          "Print the path matrix of a server, as nvidia-smi topo -m does, from any source.",
+          {"weft topo hgx-h100", "weft topo dump.xml --svg server.svg", "nvidia-smi topo -m > m.txt; weft topo m.txt --json"},
+          {{"SOURCE", "a server, a cluster, or a dump: NCCL XML, hwloc XML, topo -m text"}},
+          {{"json", "", "", "JSON on stdout (schema weft/topo/1)", ""},
+           {"server", "", "N", "which server of a cluster", "0"},
+           {"svg", "", "FILE", "draw the server as SVG ('-' for stdout)", ""}},
+          run};
+}
+
+}  // namespace weft::app
