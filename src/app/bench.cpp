@@ -87,6 +87,19 @@ std::string rendered(const report::Bench& bench, const std::string& format) {
   return report::bench_table(bench);
 }
 
+std::string explanation(const scenario::Session& session, const BenchRequest& request, const report::Bench& bench) {
+  collective::Group group;
+  const auto gpus = session.fabric().of_kind(fabric::DeviceKind::gpu);
+  group.gpus.assign(gpus.begin(), gpus.begin() + bench.ranks);
+  const collective::ChannelPlan plan = collective::plan_channels(session.fabric(), group, {});
+  const bool forced = !request.algorithm.empty() || !request.protocol.empty() || request.channels > 0;
+  std::vector<report::ExplainRow> rows;
+  for (const report::BenchRow& row : bench.rows) {
+    rows.push_back({row, collective::candidates({bench.kind, row.size, &plan}), forced});
+  }
+  return report::explain_text(plan, rows);
+}
+
 int run(const Arguments& arguments, const Streams& streams) {
   BenchRequest request = request_of(arguments);
   const std::vector<std::string> formats = {"table", "nccl", "json", "csv"};
@@ -97,10 +110,10 @@ int run(const Arguments& arguments, const Streams& streams) {
   if (!source) throw option_error("cluster", "weft bench needs a cluster", "add -c demo-8x8-h100-rail, or a file");
   const scenario::Session session = open_session(library, *source, arguments, streams);
   request.bench.source = *source;
-  const report::Bench bench = sweep(session, engine, request, streams);
+  const report::Bench bench = sweep(session, engine, request);
   print(streams, rendered(bench, format));
   if (arguments.flag("explain")) {
-    print(streams, report::explain_text(session.fabric(), bench, session.setup(work_on_all_gpus(session.fabric(), request.gpus))));
+    print(streams, explanation(session, request, bench));
   }
   if (const auto path = arguments.text("report_json")) write_file(*path, report::nccl_json(bench));
   return 0;
@@ -108,8 +121,7 @@ int run(const Arguments& arguments, const Streams& streams) {
 
 }  // namespace
 
-report::Bench sweep(const scenario::Session& session, const engine::Engine& engine, BenchRequest request,
-                    const Streams& streams) {
+report::Bench sweep(const scenario::Session& session, const engine::Engine& engine, BenchRequest request) {
   report::Bench bench = std::move(request.bench);
   work::Work work = scenario::work_on_all_gpus(session.fabric(), request.gpus);
   const int ranks = static_cast<int>(work.rank_gpu.size());
@@ -143,7 +155,6 @@ report::Bench sweep(const scenario::Session& session, const engine::Engine& engi
     row.bottleneck = result.bottleneck;
     bench.rows.push_back(std::move(row));
   }
-  (void)streams;
   return bench;
 }
 

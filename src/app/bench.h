@@ -15,7 +15,6 @@ struct BenchRequest {
 };
 
 // Fills devices and rows.
-report::Bench sweep(const scenario::Session& session, const engine::Engine& engine, BenchRequest request,
-                    const Streams& streams);
+report::Bench sweep(const scenario::Session& session, const engine::Engine& engine, BenchRequest request);
 
 }  // namespace weft::app
