@@ -17,7 +17,8 @@ std::vector<report::BenchDevice> devices_of(const fabric::Fabric& fabric, const 
   for (std::size_t rank = 0; rank < work.rank_gpu.size(); ++rank) {
     const fabric::DeviceId gpu = gpus[work.rank_gpu[rank]];
     const std::string name(fabric.name(gpu));
-    const std::string host = name.find('/') == std::string::npos ? "node0" : name.substr(0, name.find('/'));
+    const std::string host =
+        name.find('/') == std::string::npos ? "node0" : name.substr(0, name.find('/'));
     const std::string_view bus_id = fabric.label(gpu, "bus_id");
     devices.push_back({static_cast<int>(rank), host, static_cast<int>(fabric.info(gpu).local_index),
                        bus_id.empty() ? fmt::format("0000:{:02x}:00", fabric.info(gpu).local_index)
@@ -37,11 +38,14 @@ work::CollectiveKind kind_of(const Arguments& arguments) {
 
 void check_sweep(const report::Bench& bench) {
   if (bench.begin > bench.end) {
-    throw option_error("begin", fmt::format("--begin {} is above --end {}", bench.begin.count(), bench.end.count()),
-                       "let -b be at most -e");
+    throw option_error(
+        "begin",
+        fmt::format("--begin {} is above --end {}", bench.begin.count(), bench.end.count()),
+        "let -b be at most -e");
   }
   if (bench.step_is_factor ? bench.step < 2 : bench.step < 1) {
-    throw option_error("factor", "the sweep would not advance", "use -f 2 or more, or -i with a size");
+    throw option_error("factor", "the sweep would not advance",
+                       "use -f 2 or more, or -i with a size");
   }
   if (bench.step_is_factor && bench.begin.count() == 0) {
     throw option_error("begin", "a sweep by factor cannot begin at 0", "begin at 8, or step by -i");
@@ -63,10 +67,12 @@ BenchRequest request_of(const Arguments& arguments) {
   const std::vector<std::string> types = report::bench_types();
   bench.type = types[*arguments.choice("datatype", types)];
   const std::vector<std::string> redops = {"sum", "prod", "min", "max", "avg"};
-  const bool reduces = bench.kind == work::CollectiveKind::all_reduce || bench.kind == work::CollectiveKind::reduce ||
+  const bool reduces = bench.kind == work::CollectiveKind::all_reduce ||
+                       bench.kind == work::CollectiveKind::reduce ||
                        bench.kind == work::CollectiveKind::reduce_scatter;
   bench.redop = reduces ? redops[*arguments.choice("op", redops)] : "none";
-  const bool rooted = bench.kind == work::CollectiveKind::broadcast || bench.kind == work::CollectiveKind::reduce;
+  const bool rooted =
+      bench.kind == work::CollectiveKind::broadcast || bench.kind == work::CollectiveKind::reduce;
   request.root = static_cast<std::uint32_t>(*arguments.integer("root", 0, UINT32_MAX - 1));
   bench.root = rooted ? static_cast<int>(request.root) : -1;
   bench.iterations = static_cast<int>(*arguments.integer("iters", 1, 1'000'000));
@@ -74,7 +80,8 @@ BenchRequest request_of(const Arguments& arguments) {
   request.algorithm = arguments.text("algo").value_or("");
   request.protocol = to_lower(arguments.text("proto").value_or(""));
   request.channels = static_cast<int>(arguments.integer("channels", 1, 1024).value_or(0));
-  if (const auto gpus = arguments.integer("gpus", 2, UINT32_MAX - 1)) request.gpus = static_cast<std::uint32_t>(*gpus);
+  if (const auto gpus = arguments.integer("gpus", 2, UINT32_MAX - 1))
+    request.gpus = static_cast<std::uint32_t>(*gpus);
   bench.arguments = arguments.words();
   check_sweep(bench);
   return request;
@@ -87,12 +94,14 @@ std::string rendered(const report::Bench& bench, const std::string& format) {
   return report::bench_table(bench);
 }
 
-std::string explanation(const scenario::Session& session, const BenchRequest& request, const report::Bench& bench) {
+std::string explanation(const scenario::Session& session, const BenchRequest& request,
+                        const report::Bench& bench) {
   collective::Group group;
   const auto gpus = session.fabric().of_kind(fabric::DeviceKind::gpu);
   group.gpus.assign(gpus.begin(), gpus.begin() + bench.ranks);
   const collective::ChannelPlan plan = collective::plan_channels(session.fabric(), group, {});
-  const bool forced = !request.algorithm.empty() || !request.protocol.empty() || request.channels > 0;
+  const bool forced =
+      !request.algorithm.empty() || !request.protocol.empty() || request.channels > 0;
   std::vector<report::ExplainRow> rows;
   for (const report::BenchRow& row : bench.rows) {
     rows.push_back({row, collective::candidates({bench.kind, row.size, &plan}), forced});
@@ -103,11 +112,14 @@ std::string explanation(const scenario::Session& session, const BenchRequest& re
 int run(const Arguments& arguments, const Streams& streams) {
   BenchRequest request = request_of(arguments);
   const std::vector<std::string> formats = {"table", "nccl", "json", "csv"};
-  const std::string format = arguments.flag("json") ? "json" : formats[*arguments.choice("format", formats)];
+  const std::string format =
+      arguments.flag("json") ? "json" : formats[*arguments.choice("format", formats)];
   const engine::Engine& engine = chosen_engine(arguments);
   const scenario::Library library = shipped_library();
   const auto source = arguments.text("cluster");
-  if (!source) throw option_error("cluster", "weft bench needs a cluster", "add -c demo-8x8-h100-rail, or a file");
+  if (!source)
+    throw option_error("cluster", "weft bench needs a cluster",
+                       "add -c demo-8x8-h100-rail, or a file");
   const scenario::Session session = open_session(library, *source, arguments, streams);
   request.bench.source = *source;
   const report::Bench bench = sweep(session, engine, request);
@@ -121,12 +133,14 @@ int run(const Arguments& arguments, const Streams& streams) {
 
 }  // namespace
 
-report::Bench sweep(const scenario::Session& session, const engine::Engine& engine, BenchRequest request) {
+report::Bench sweep(const scenario::Session& session, const engine::Engine& engine,
+                    BenchRequest request) {
   report::Bench bench = std::move(request.bench);
   work::Work work = scenario::work_on_all_gpus(session.fabric(), request.gpus);
   const int ranks = static_cast<int>(work.rank_gpu.size());
   if (ranks < 2) {
-    throw InputError({"command line", 0, 0}, fmt::format("{} has {} GPU, a collective needs two", bench.source, ranks),
+    throw InputError({"command line", 0, 0},
+                     fmt::format("{} has {} GPU, a collective needs two", bench.source, ranks),
                      "use a larger server, or --nodes 2");
   }
   if (request.root >= work.rank_gpu.size()) {
@@ -139,8 +153,11 @@ report::Bench sweep(const scenario::Session& session, const engine::Engine& engi
   bench.stack = session.stack();
   bench.assumptions = session.cluster().notes;
   for (Bytes asked : report::sweep_sizes(bench)) {
-    const auto [size, count] = report::size_and_count(bench.kind, asked, ranks, *report::type_size(bench.type));
-    work::CollectiveOp op{bench.kind, work::GroupId(0), size, work::RankId(request.root), request.algorithm, request.protocol, request.channels};
+    const auto [size, count] =
+        report::size_and_count(bench.kind, asked, ranks, *report::type_size(bench.type));
+    work::CollectiveOp op{
+        bench.kind,       work::GroupId(0), size, work::RankId(request.root), request.algorithm,
+        request.protocol, request.channels};
     work.ops = {work::Op{op, Instant(), {}, ""}};
     const result::Result result = run_engine(engine, session.setup(work), nullptr);
     report::BenchRow row;
@@ -175,7 +192,8 @@ Command bench_command() {
       {"proto", "", "NAME", "force the protocol: ll, ll128, simple", ""},
       {"channels", "", "N", "force the number of channels", ""},
       {"engine", "", "NAME", "analytic or flow", "flow"},
-      {"explain", "", "", "every candidate with its predicted time, and why the chosen one won", ""},
+      {"explain", "", "", "every candidate with its predicted time, and why the chosen one won",
+       ""},
       {"format", "", "FORM", "table, nccl (byte-compatible), json, csv", "table"},
       {"json", "", "", "same as --format json (schema weft/bench/1)", ""},
       {"report_json", "J", "FILE", "also write nccl-tests' own JSON", ""},
@@ -186,7 +204,8 @@ Command bench_command() {
           {"weft bench all_reduce -c demo-8x8-h100-rail -b 8 -e 1G -f 2",
            "weft bench alltoall -c hgx-h100 -b 512M -e 512M --explain",
            "weft bench all_reduce -c ndv4-topo.xml --nodes 2 -b 8 -e 8G --format nccl"},
-          {{"COLLECTIVE", "all_reduce, all_gather, reduce_scatter, alltoall, broadcast, reduce, sendrecv"}},
+          {{"COLLECTIVE",
+            "all_reduce, all_gather, reduce_scatter, alltoall, broadcast, reduce, sendrecv"}},
           std::move(options),
           run};
 }

@@ -7,14 +7,15 @@
 namespace weft::app {
 
 struct BenchRequest {
-  report::Bench bench;               // kind, sizes, type: what to sweep
-  std::string algorithm, protocol;   // forced, or empty
+  report::Bench bench;              // kind, sizes, type: what to sweep
+  std::string algorithm, protocol;  // forced, or empty
   int channels = 0;
   std::uint32_t root = 0;
-  std::optional<std::uint32_t> gpus; // first GPUs only
+  std::optional<std::uint32_t> gpus;  // first GPUs only
 };
 
 // Fills devices and rows.
-report::Bench sweep(const scenario::Session& session, const engine::Engine& engine, BenchRequest request);
+report::Bench sweep(const scenario::Session& session, const engine::Engine& engine,
+                    BenchRequest request);
 
 }  // namespace weft::app

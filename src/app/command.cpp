@@ -8,10 +8,13 @@
 namespace weft::app {
 
 InputError option_error(std::string_view option, std::string what, std::string hint) {
-  return {SourcePosition{"command line, --" + std::string(option), 0, 0}, std::move(what), std::move(hint)};
+  return {SourcePosition{"command line, --" + std::string(option), 0, 0}, std::move(what),
+          std::move(hint)};
 }
 
-bool Arguments::flag(std::string_view option) const { return given(option); }
+bool Arguments::flag(std::string_view option) const {
+  return given(option);
+}
 
 bool Arguments::given(std::string_view option) const {
   for (const Value& value : values) {
@@ -36,7 +39,8 @@ std::optional<std::string> Arguments::positional(std::size_t index) const {
   return index < positionals.size() ? std::optional(positionals[index]) : std::nullopt;
 }
 
-std::optional<std::int64_t> Arguments::integer(std::string_view option, std::int64_t min, std::int64_t max) const {
+std::optional<std::int64_t> Arguments::integer(std::string_view option, std::int64_t min,
+                                               std::int64_t max) const {
   const auto written = text(option);
   if (!written) return std::nullopt;
   const auto number = parse_int(*written);
@@ -56,13 +60,15 @@ std::optional<Bytes> Arguments::size(std::string_view option) const {
                      "write bytes (8), K/M/G of 1024 (64K, 1G) or a unit (1MiB, 5GB)");
 }
 
-std::optional<std::size_t> Arguments::choice(std::string_view option, const std::vector<std::string>& allowed) const {
+std::optional<std::size_t> Arguments::choice(std::string_view option,
+                                             const std::vector<std::string>& allowed) const {
   const auto written = text(option);
   if (!written) return std::nullopt;
   for (std::size_t i = 0; i < allowed.size(); ++i) {
     if (allowed[i] == *written) return i;
   }
-  throw option_error(option, fmt::format("--{} cannot be '{}'", option, *written), suggest(*written, allowed));
+  throw option_error(option, fmt::format("--{} cannot be '{}'", option, *written),
+                     suggest(*written, allowed));
 }
 
 void print(const Streams& streams, std::string_view text) {

@@ -1,5 +1,6 @@
-// The table of subcommands. A subcommand is one file: it states its positionals, options and examples
-// as data, from which parsing, --help and "did you mean" come, and a function that runs it.
+// The table of subcommands. A subcommand is one file: it states its positionals, options and
+// examples as data, from which parsing, --help and "did you mean" come, and a function that runs
+// it.
 #pragma once
 
 #include <cstdio>
@@ -15,15 +16,15 @@
 namespace weft::app {
 
 struct OptionSpec {
-  std::string name;          // "begin": written --begin
-  std::string letter;        // "b": written -b; empty when it has none
-  std::string value;         // "SIZE"; empty for a flag
-  std::string help;          // one line
-  std::string fallback;      // default, as the user would write it; empty = none
+  std::string name;      // "begin": written --begin
+  std::string letter;    // "b": written -b; empty when it has none
+  std::string value;     // "SIZE"; empty for a flag
+  std::string help;      // one line
+  std::string fallback;  // default, as the user would write it; empty = none
 };
 
 struct PositionalSpec {
-  std::string name;          // "SOURCE"
+  std::string name;  // "SOURCE"
   std::string help;
   bool required = true;
 };
@@ -36,12 +37,16 @@ class Arguments {
   [[nodiscard]] std::optional<std::string> text(std::string_view option) const;
   [[nodiscard]] bool given(std::string_view option) const;
   [[nodiscard]] std::optional<std::string> positional(std::size_t index) const;
-  [[nodiscard]] std::optional<std::int64_t> integer(std::string_view option, std::int64_t min, std::int64_t max) const;
+  [[nodiscard]] std::optional<std::int64_t> integer(std::string_view option, std::int64_t min,
+                                                    std::int64_t max) const;
   // Plain bytes, K/M/G of nccl-tests, or a unit ("1MiB").
   [[nodiscard]] std::optional<Bytes> size(std::string_view option) const;
   // Index into `allowed`; a wrong word is an error that suggests the nearest.
-  [[nodiscard]] std::optional<std::size_t> choice(std::string_view option, const std::vector<std::string>& allowed) const;
-  [[nodiscard]] const std::vector<std::string>& words() const { return words_; }  // the whole command line
+  [[nodiscard]] std::optional<std::size_t> choice(std::string_view option,
+                                                  const std::vector<std::string>& allowed) const;
+  [[nodiscard]] const std::vector<std::string>& words() const {
+    return words_;
+  }  // the whole command line
 
   struct Value {
     std::string option, text;
@@ -60,8 +65,8 @@ struct Streams {
   bool colour = false;
   bool quiet = false;
 };
-void print(const Streams& streams, std::string_view text);   // to out
-void note(const Streams& streams, std::string_view text);    // one line to err, unless quiet
+void print(const Streams& streams, std::string_view text);  // to out
+void note(const Streams& streams, std::string_view text);   // one line to err, unless quiet
 
 struct Command {
   std::string name;

@@ -59,7 +59,8 @@ struct Slots {
 };
 
 void add_option(CLI::App& app, const OptionSpec& option, Slots& slots) {
-  const std::string names = (option.letter.empty() ? "" : "-" + option.letter + ",") + "--" + option.name;
+  const std::string names =
+      (option.letter.empty() ? "" : "-" + option.letter + ",") + "--" + option.name;
   if (option.value.empty()) {
     app.add_flag(names, slots.flags.emplace_back(false));
     slots.texts.emplace_back();
@@ -81,20 +82,24 @@ void check_words(const Command& command, const std::vector<std::string>& extras)
 
 void check_positionals(const Command& command, const std::vector<std::string>& words) {
   std::size_t required = 0;
-  for (const PositionalSpec& positional : command.positionals) required += positional.required ? 1 : 0;
+  for (const PositionalSpec& positional : command.positionals)
+    required += positional.required ? 1 : 0;
   if (words.size() < required) {
-    throw InputError(SourcePosition{"command line", 0, 0},
-                     fmt::format("weft {} needs {}", command.name, command.positionals[words.size()].name),
-                     command.positionals[words.size()].help);
+    throw InputError(
+        SourcePosition{"command line", 0, 0},
+        fmt::format("weft {} needs {}", command.name, command.positionals[words.size()].name),
+        command.positionals[words.size()].help);
   }
   if (words.size() > command.positionals.size()) {
-    throw InputError(SourcePosition{"command line", 0, 0},
-                     fmt::format("weft {} cannot use '{}'", command.name, words[command.positionals.size()]),
-                     fmt::format("weft {} --help shows what it takes", command.name));
+    throw InputError(
+        SourcePosition{"command line", 0, 0},
+        fmt::format("weft {} cannot use '{}'", command.name, words[command.positionals.size()]),
+        fmt::format("weft {} --help shows what it takes", command.name));
   }
 }
 
-Arguments parse_arguments(const Command& command, const std::vector<std::string>& words, bool& help) {
+Arguments parse_arguments(const Command& command, const std::vector<std::string>& words,
+                          bool& help) {
   CLI::App app;
   app.set_help_flag();
   app.allow_extras();
@@ -180,7 +185,8 @@ ParsedCommandLine parse_command_line(const std::vector<std::string>& words) {
   }
   const Command* command = find_command(words[0]);
   if (command == nullptr) {
-    throw InputError(SourcePosition{"command line", 0, 0}, fmt::format("there is no command '{}'", words[0]),
+    throw InputError(SourcePosition{"command line", 0, 0},
+                     fmt::format("there is no command '{}'", words[0]),
                      suggest(words[0], command_names()));
   }
   bool help = false;

@@ -11,7 +11,7 @@ namespace weft::app {
 struct ParsedCommandLine {
   const Command* command = nullptr;  // null: print `text` and exit with `exit_code`
   Arguments arguments;
-  std::string text;                  // help or version for stdout
+  std::string text;  // help or version for stdout
   int exit_code = 0;
   bool quiet = false;
   std::string colour = "auto";

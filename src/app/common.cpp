@@ -55,20 +55,24 @@ double peak_rss_mb() {
   return static_cast<double>(usage.ru_maxrss) / 1024.0;  // Linux counts KiB
 }
 
-result::Result run_engine(const engine::Engine& engine, const engine::Setup& setup, result::Probe* probe) {
+result::Result run_engine(const engine::Engine& engine, const engine::Setup& setup,
+                          result::Probe* probe) {
   const auto begin = std::chrono::steady_clock::now();
   result::Result result = engine.run(setup, probe);
   result.engine.name = engine.name();
-  result.engine.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  result.engine.wall_s =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   result.engine.peak_rss_mb = peak_rss_mb();
   return result;
 }
 
 const engine::Engine& chosen_engine(const Arguments& arguments) {
-  return scenario::find_engine({arguments.text("engine").value_or("flow"), {"command line, --engine", 0, 0}});
+  return scenario::find_engine(
+      {arguments.text("engine").value_or("flow"), {"command line, --engine", 0, 0}});
 }
 
-fabric::DeviceId find_device(const fabric::Fabric& fabric, const std::string& name, std::string_view what) {
+fabric::DeviceId find_device(const fabric::Fabric& fabric, const std::string& name,
+                             std::string_view what) {
   if (const auto device = fabric.find(name)) return *device;
   std::vector<std::string> known;
   const auto range = fabric.server_count() > 0 ? fabric.devices_of(fabric::ServerId(0))
@@ -78,8 +82,8 @@ fabric::DeviceId find_device(const fabric::Fabric& fabric, const std::string& na
     if (full.ends_with("/" + name)) return fabric::DeviceId(d);
     known.push_back(full);
   }
-  throw InputError({"command line", 0, 0}, fmt::format("there is no device '{}' for {}", name, what),
-                   suggest(name, known));
+  throw InputError({"command line", 0, 0},
+                   fmt::format("there is no device '{}' for {}", name, what), suggest(name, known));
 }
 
 }  // namespace weft::app

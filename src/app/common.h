@@ -1,5 +1,5 @@
-// What several commands share: the shipped library, options with one meaning everywhere, the clock and
-// memory readings that engines may not take themselves, and writing results out.
+// What several commands share: the shipped library, options with one meaning everywhere, the clock
+// and memory readings that engines may not take themselves, and writing results out.
 #pragma once
 
 #include <chrono>
@@ -18,12 +18,14 @@ scenario::Session open_session(const scenario::Library& library, const std::stri
                                const Arguments& arguments, const Streams& streams);
 
 // Runs an engine and fills the wall time and peak memory of its stats.
-result::Result run_engine(const engine::Engine& engine, const engine::Setup& setup, result::Probe* probe);
+result::Result run_engine(const engine::Engine& engine, const engine::Setup& setup,
+                          result::Probe* probe);
 double peak_rss_mb();
 
 const engine::Engine& chosen_engine(const Arguments& arguments);
 
 // A device by name ("node0/gpu3"), or "gpu3" when the fabric has one server or it is in the first.
-fabric::DeviceId find_device(const fabric::Fabric& fabric, const std::string& name, std::string_view what);
+fabric::DeviceId find_device(const fabric::Fabric& fabric, const std::string& name,
+                             std::string_view what);
 
 }  // namespace weft::app

@@ -21,14 +21,19 @@ int run(const Arguments& arguments, const Streams& streams) {
     print(streams, report::bench_json(bench));
     return 0;
   }
-  print(streams, "8 nodes x 8 H100, one InfiniBand NDR rail a GPU: all_reduce as nccl-tests would print it\n\n");
+  print(streams,
+        "8 nodes x 8 H100, one InfiniBand NDR rail a GPU: all_reduce as nccl-tests would print "
+        "it\n\n");
   print(streams, report::nccl_table(bench));
   print(streams, "\n" + bench.rows.back().bottleneck.sentence + "\n");
-  print(streams,
-        "\nNext:\n"
-        "  weft bench all_reduce -c demo-8x8-h100-rail -b 1G -e 1G --explain     why this algorithm\n"
-        "  weft path demo-8x8-h100-rail node0/gpu0 node1/gpu0 --via all          every way between two GPUs\n"
-        "  weft topo hgx-h100                                                    the matrix of nvidia-smi topo -m\n");
+  print(
+      streams,
+      "\nNext:\n"
+      "  weft bench all_reduce -c demo-8x8-h100-rail -b 1G -e 1G --explain     why this algorithm\n"
+      "  weft path demo-8x8-h100-rail node0/gpu0 node1/gpu0 --via all          every way between "
+      "two GPUs\n"
+      "  weft topo hgx-h100                                                    the matrix of "
+      "nvidia-smi topo -m\n");
   return 0;
 }
 

@@ -18,7 +18,8 @@ struct Entry {
 template <class Rows>
 std::vector<Entry> named(const Rows& rows) {
   std::vector<Entry> entries;
-  for (const auto* row : rows) entries.push_back({std::string(row->name()), std::string(row->summary())});
+  for (const auto* row : rows)
+    entries.push_back({std::string(row->name()), std::string(row->summary())});
   return entries;
 }
 
@@ -28,7 +29,8 @@ std::vector<Entry> topologies() {
     entries.push_back({std::string(topology->name()), std::string(topology->summary())});
     for (const topology::Parameter& parameter : topology->parameters()) {
       entries.push_back({"  " + parameter.name,
-                         fmt::format("{}{}", parameter.meaning, parameter.unit.empty() ? "" : " (" + parameter.unit + ")")});
+                         fmt::format("{}{}", parameter.meaning,
+                                     parameter.unit.empty() ? "" : " (" + parameter.unit + ")")});
     }
   }
   return entries;
@@ -49,15 +51,16 @@ std::vector<Entry> files(const scenario::Library& library, std::string_view fold
 std::vector<Entry> parts(const scenario::Library& library) {
   std::vector<Entry> entries;
   for (const import::Catalogue::Figure& figure : library.catalogue().figures()) {
-    entries.push_back({figure.part, fmt::format("{} = {} {}  [{}; {}]", figure.key, figure.value, figure.unit,
-                                                figure.confidence, figure.source)});
+    entries.push_back({figure.part, fmt::format("{} = {} {}  [{}; {}]", figure.key, figure.value,
+                                                figure.unit, figure.confidence, figure.source)});
   }
   return entries;
 }
 
 const std::vector<std::string>& kinds() {
-  static const std::vector<std::string> kKinds = {"topologies", "stacks",    "collectives", "algorithms", "importers",
-                                                  "servers",    "clusters", "parts",       "engines"};
+  static const std::vector<std::string> kKinds = {"topologies", "stacks",    "collectives",
+                                                  "algorithms", "importers", "servers",
+                                                  "clusters",   "parts",     "engines"};
   return kKinds;
 }
 
@@ -80,21 +83,30 @@ std::vector<Entry> entries_of(std::string_view kind, const scenario::Library& li
 int run(const Arguments& arguments, const Streams& streams) {
   const std::string kind = *arguments.positional(0);
   if (std::find(kinds().begin(), kinds().end(), kind) == kinds().end()) {
-    throw InputError({"command line", 0, 0}, fmt::format("there is no kind '{}' to list", kind), suggest(kind, kinds()));
+    throw InputError({"command line", 0, 0}, fmt::format("there is no kind '{}' to list", kind),
+                     suggest(kind, kinds()));
   }
   const scenario::Library library = shipped_library();
   const std::vector<Entry> entries = entries_of(kind, library);
   if (arguments.flag("json")) {
     JsonWriter json;
-    json.begin_object().member("schema", "weft/list/1").member("kind", kind).key("entries").begin_array();
+    json.begin_object()
+        .member("schema", "weft/list/1")
+        .member("kind", kind)
+        .key("entries")
+        .begin_array();
     for (const Entry& entry : entries) {
-      json.begin_object().member("name", trim(entry.name)).member("summary", entry.summary).end_object();
+      json.begin_object()
+          .member("name", trim(entry.name))
+          .member("summary", entry.summary)
+          .end_object();
     }
     json.end_array().end_object();
     print(streams, json.take());
     return 0;
   }
-  for (const Entry& entry : entries) print(streams, fmt::format("{:<28} {}\n", entry.name, entry.summary));
+  for (const Entry& entry : entries)
+    print(streams, fmt::format("{:<28} {}\n", entry.name, entry.summary));
   return 0;
 }
 

@@ -58,7 +58,10 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "{}", weft::render(error));
     return 2;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "weft: internal error: {}\nThis is a fault of weft; please report it with the command that led here.\n", error.what());
+    fmt::print(stderr,
+               "weft: internal error: {}\nThis is a fault of weft; please report it with the "
+               "command that led here.\n",
+               error.what());
     return 70;
   }
 }

@@ -12,15 +12,17 @@ fabric::PathQuery query_of(const Arguments& arguments, const fabric::Fabric& fab
   fabric::PathQuery query;
   query.source = find_device(fabric, *arguments.positional(1), "A");
   query.destination = find_device(fabric, *arguments.positional(2), "B");
-  if (const auto nic = arguments.text("from-nic")) query.source_nic = find_device(fabric, *nic, "--from-nic");
-  if (const auto nic = arguments.text("to-nic")) query.destination_nic = find_device(fabric, *nic, "--to-nic");
+  if (const auto nic = arguments.text("from-nic"))
+    query.source_nic = find_device(fabric, *nic, "--from-nic");
+  if (const auto nic = arguments.text("to-nic"))
+    query.destination_nic = find_device(fabric, *nic, "--to-nic");
   return query;
 }
 
-int all_ways(const scenario::Session& session, const fabric::PathQuery& query, Bytes size, bool json,
-             const Streams& streams) {
-  const report::PathAnswers answers =
-      fabric::find_all_data_paths(session.fabric(), session.costs(), session.network_route(), query);
+int all_ways(const scenario::Session& session, const fabric::PathQuery& query, Bytes size,
+             bool json, const Streams& streams) {
+  const report::PathAnswers answers = fabric::find_all_data_paths(session.fabric(), session.costs(),
+                                                                  session.network_route(), query);
   print(streams, json ? report::paths_json(session.fabric(), answers, size)
                       : report::paths_text(session.fabric(), answers, size));
   return 0;
@@ -32,8 +34,10 @@ int run(const Arguments& arguments, const Streams& streams) {
   ways.emplace_back("all");
   const std::size_t way = arguments.choice("via", ways).value_or(0);
   Arguments without_via = arguments;  // here --via may also be "all"
-  std::erase_if(without_via.values, [](const Arguments::Value& value) { return value.option == "via"; });
-  const scenario::Session session = open_session(library, *arguments.positional(0), without_via, streams);
+  std::erase_if(without_via.values,
+                [](const Arguments::Value& value) { return value.option == "via"; });
+  const scenario::Session session =
+      open_session(library, *arguments.positional(0), without_via, streams);
   fabric::PathQuery query = query_of(arguments, session.fabric());
   const Bytes size = *arguments.size("bytes");
   if (ways[way] == "all") return all_ways(session, query, size, arguments.flag("json"), streams);
@@ -59,12 +63,15 @@ Command path_command() {
       {"to-nic", "", "NIC", "arrive at this NIC", ""},
   };
   for (OptionSpec& option : session_options()) {
-    if (option.name == "via") option.help = "nvlink, p2p, gdr, rdma, staged, tcp, or all: every legal way in one table";
+    if (option.name == "via")
+      option.help = "nvlink, p2p, gdr, rdma, staged, tcp, or all: every legal way in one table";
     options.push_back(option);
   }
   return {"path",
-          "Show the data path between two memories: links, rates, latency, copies, the narrowest point.",
-          {"weft path hgx-h100 gpu0 gpu7 --bytes 1MiB", "weft path demo-8x8-h100-rail node0/gpu0 node1/gpu0 --via all",
+          "Show the data path between two memories: links, rates, latency, copies, the narrowest "
+          "point.",
+          {"weft path hgx-h100 gpu0 gpu7 --bytes 1MiB",
+           "weft path demo-8x8-h100-rail node0/gpu0 node1/gpu0 --via all",
            "weft path dump.xml gpu0 cpu0 --json"},
           {{"SOURCE", "a server, a cluster, or a dump"},
            {"A", "a GPU or CPU, such as gpu0 or node3/cpu1"},

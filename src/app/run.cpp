@@ -13,12 +13,16 @@ namespace weft::app {
 namespace {
 
 // The scenario with every default filled in: enough to run it again.
-std::string setup_json(const scenario::ScenarioFile& file, const std::string& text, const scenario::Session& session,
-                       const engine::Engine& engine, std::string_view cluster) {
+std::string setup_json(const scenario::ScenarioFile& file, const std::string& text,
+                       const scenario::Session& session, const engine::Engine& engine,
+                       std::string_view cluster) {
   JsonWriter json(0);
   json.begin_object().member("cluster", cluster).member("stack", session.stack());
-  json.member("engine", engine.name()).member("seed", file.seed).member("queue_pairs", file.queue_pairs);
-  json.member("gpus", static_cast<std::int64_t>(session.fabric().of_kind(fabric::DeviceKind::gpu).size()));
+  json.member("engine", engine.name())
+      .member("seed", file.seed)
+      .member("queue_pairs", file.queue_pairs);
+  json.member("gpus",
+              static_cast<std::int64_t>(session.fabric().of_kind(fabric::DeviceKind::gpu).size()));
   json.member("scenario", text).end_object();
   return json.take();
 }
@@ -27,13 +31,17 @@ void write_folder(const std::string& folder, const std::string& json, const fabr
                   const result::Result& result) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
-  if (error) throw option_error("output", fmt::format("cannot make the folder {}: {}", folder, error.message()), "choose another with -o");
+  if (error)
+    throw option_error("output",
+                       fmt::format("cannot make the folder {}: {}", folder, error.message()),
+                       "choose another with -o");
   write_file(folder + "/result.json", json);
   write_file(folder + "/links.csv", report::links_csv(fabric, result));
   write_file(folder + "/flows.csv", report::flows_csv(fabric, result));
 }
 
-scenario::Session open_scenario(const scenario::Library& library, const scenario::ScenarioFile& file, const std::string& cluster) {
+scenario::Session open_scenario(const scenario::Library& library,
+                                const scenario::ScenarioFile& file, const std::string& cluster) {
   scenario::OpenOptions open;
   open.nodes = file.nodes;
   if (file.cluster) open.asked_at = file.cluster->where;
@@ -43,7 +51,9 @@ scenario::Session open_scenario(const scenario::Library& library, const scenario
   options.queue_pairs = file.queue_pairs;
   if (file.via) {
     const auto via = fabric::parse_via(file.via->text);
-    if (!via) throw InputError(file.via->where, fmt::format("there is no way '{}'", file.via->text), suggest(file.via->text, fabric::via_names()));
+    if (!via)
+      throw InputError(file.via->where, fmt::format("there is no way '{}'", file.via->text),
+                       suggest(file.via->text, fabric::via_names()));
     options.via = *via;
   }
   return {library, scenario::open_cluster(library, cluster, open), options};
@@ -55,15 +65,21 @@ int run(const Arguments& arguments, const Streams& streams) {
   const scenario::ScenarioFile file = scenario::parse_scenario(text, path);
   const auto given = arguments.text("cluster");
   if (!given && !file.cluster) {
-    throw InputError({path, 1, 1}, "the scenario names no cluster", "add cluster: demo-8x8-h100-rail, or give -c");
+    throw InputError({path, 1, 1}, "the scenario names no cluster",
+                     "add cluster: demo-8x8-h100-rail, or give -c");
   }
   const std::string cluster = given ? *given : file.cluster->text;
   const scenario::Library library = shipped_library();
   const scenario::Session session = open_scenario(library, file, cluster);
-  for (const std::string& assumption : session.cluster().notes) note(streams, "note: " + assumption);
-  const engine::Engine& engine = arguments.given("engine") || !file.engine ? chosen_engine(arguments) : scenario::find_engine(*file.engine);
-  const result::Result result = run_engine(engine, session.setup(scenario::build_work(file, session.fabric())), nullptr);
-  const report::RunEcho echo{path, setup_json(file, text, session, engine, cluster), session.cluster().notes};
+  for (const std::string& assumption : session.cluster().notes)
+    note(streams, "note: " + assumption);
+  const engine::Engine& engine = arguments.given("engine") || !file.engine
+                                     ? chosen_engine(arguments)
+                                     : scenario::find_engine(*file.engine);
+  const result::Result result =
+      run_engine(engine, session.setup(scenario::build_work(file, session.fabric())), nullptr);
+  const report::RunEcho echo{path, setup_json(file, text, session, engine, cluster),
+                             session.cluster().notes};
   const std::string json = report::run_json(session.fabric(), result, echo);
   if (const auto folder = arguments.text("output")) {
     write_folder(*folder, json, session.fabric(), result);
@@ -78,7 +94,8 @@ int run(const Arguments& arguments, const Streams& streams) {
 Command run_command() {
   return {"run",
           "Simulate a scenario file: completion, bottleneck, link loads, flows.",
-          {"weft run examples/two-jobs.yaml", "weft run examples/incast.yaml -o run1 --json", "weft run s.yaml --engine analytic"},
+          {"weft run examples/two-jobs.yaml", "weft run examples/incast.yaml -o run1 --json",
+           "weft run s.yaml --engine analytic"},
           {{"SCENARIO", "a scenario file (weft: scenario/1)"}},
           {{"cluster", "c", "SOURCE", "use this cluster instead of the scenario's", ""},
            {"engine", "", "NAME", "analytic or flow; default: the scenario's, else flow", "flow"},

@@ -15,7 +15,8 @@ int run(const Arguments& arguments, const Streams& streams) {
   const scenario::Cluster cluster = scenario::open_cluster(library, source, {});
   const fabric::Fabric& fabric = *cluster.fabric;
   for (const std::string& text : cluster.notes) note(streams, "note: " + text);
-  const auto server = arguments.integer("server", 0, static_cast<std::int64_t>(fabric.server_count()) - 1);
+  const auto server =
+      arguments.integer("server", 0, static_cast<std::int64_t>(fabric.server_count()) - 1);
   const fabric::ServerId id(static_cast<std::size_t>(server.value_or(0)));
   if (const auto path = arguments.text("svg")) {
     const std::string picture = report::topo_svg(fabric, id, source);
@@ -28,7 +29,8 @@ int run(const Arguments& arguments, const Streams& streams) {
     return 0;
   }
   const fabric::TopologyMatrix matrix = fabric::topology_matrix(fabric, id);
-  print(streams, arguments.flag("json") ? report::topo_json(fabric, matrix, source) : report::topo_text(matrix));
+  print(streams, arguments.flag("json") ? report::topo_json(fabric, matrix, source)
+                                        : report::topo_text(matrix));
   return 0;
 }
 
@@ -37,7 +39,8 @@ int run(const Arguments& arguments, const Streams& streams) {
 Command topo_command() {
   return {"topo",
           "Print the path matrix of a server, as nvidia-smi topo -m does, from any source.",
-          {"weft topo hgx-h100", "weft topo dump.xml --svg server.svg", "nvidia-smi topo -m > m.txt; weft topo m.txt --json"},
+          {"weft topo hgx-h100", "weft topo dump.xml --svg server.svg",
+           "nvidia-smi topo -m > m.txt; weft topo m.txt --json"},
           {{"SOURCE", "a server, a cluster, or a dump: NCCL XML, hwloc XML, topo -m text"}},
           {{"json", "", "", "JSON on stdout (schema weft/topo/1)", ""},
            {"server", "", "N", "which server of a cluster", "0"},

@@ -25,7 +25,8 @@ std::string bench_json(const Bench& bench) {
     json.end_object();
   }
   json.end_array();
-  const result::Bottleneck last = bench.rows.empty() ? result::Bottleneck{} : bench.rows.back().bottleneck;
+  const result::Bottleneck last =
+      bench.rows.empty() ? result::Bottleneck{} : bench.rows.back().bottleneck;
   json.key("bottleneck").begin_object();
   json.member("link", last.name).member("share", last.share).member("sentence", last.sentence);
   json.end_object();
@@ -49,16 +50,19 @@ std::string bench_csv(const Bench& bench) {
 }
 
 std::string bench_table(const Bench& bench) {
-  std::string out = fmt::format("{} on {} GPUs of {} ({}, {} engine)\n\n", work::to_text(bench.kind),
-                                bench.ranks, bench.source, bench.stack, bench.engine);
-  out += fmt::format("{:>14} {:>14} {:>9} {:>9} {:>9}  {:<12} {:<7} {:>3}  {}\n", "size (B)", "count",
-                     "time (us)", "algbw", "busbw", "algorithm", "proto", "ch", "limited by");
+  std::string out =
+      fmt::format("{} on {} GPUs of {} ({}, {} engine)\n\n", work::to_text(bench.kind), bench.ranks,
+                  bench.source, bench.stack, bench.engine);
+  out +=
+      fmt::format("{:>14} {:>14} {:>9} {:>9} {:>9}  {:<12} {:<7} {:>3}  {}\n", "size (B)", "count",
+                  "time (us)", "algbw", "busbw", "algorithm", "proto", "ch", "limited by");
   out += fmt::format("{:>14} {:>14} {:>9} {:>9} {:>9}\n", "", "(elements)", "", "(GB/s)", "(GB/s)");
   for (const BenchRow& row : bench.rows) {
-    out += fmt::format("{:>14} {:>14} {} {} {}  {:<12} {:<7} {:>3}  {} {:.0f} %\n", row.size.count(),
-                       row.count, nccl_number(row.time_us, 9), nccl_number(row.algbw_gb_per_s, 9),
-                       nccl_number(row.busbw_gb_per_s, 9), row.algorithm, row.protocol, row.channels,
-                       row.bottleneck.name, row.bottleneck.share * 100);
+    out +=
+        fmt::format("{:>14} {:>14} {} {} {}  {:<12} {:<7} {:>3}  {} {:.0f} %\n", row.size.count(),
+                    row.count, nccl_number(row.time_us, 9), nccl_number(row.algbw_gb_per_s, 9),
+                    nccl_number(row.busbw_gb_per_s, 9), row.algorithm, row.protocol, row.channels,
+                    row.bottleneck.name, row.bottleneck.share * 100);
   }
   if (!bench.rows.empty() && !bench.rows.back().bottleneck.sentence.empty()) {
     out += "\n" + bench.rows.back().bottleneck.sentence + "\n";

@@ -1,6 +1,6 @@
-// What `weft bench` found, and its forms: the table of nccl-tests 2.19 byte for byte (rows predicted,
-// in-place equal to out-of-place, because the model does not tell them apart), its -J JSON, our JSON,
-// CSV, and a table for people that also names algorithm, protocol and bottleneck.
+// What `weft bench` found, and its forms: the table of nccl-tests 2.19 byte for byte (rows
+// predicted, in-place equal to out-of-place, because the model does not tell them apart), its -J
+// JSON, our JSON, CSV, and a table for people that also names algorithm, protocol and bottleneck.
 #pragma once
 
 #include <optional>
@@ -12,8 +12,8 @@
 namespace weft::report {
 
 struct BenchRow {
-  Bytes size;                 // nccl-tests' size column
-  std::int64_t count = 0;     // its count column: elements (per rank for gather-like kinds)
+  Bytes size;              // nccl-tests' size column
+  std::int64_t count = 0;  // its count column: elements (per rank for gather-like kinds)
   double time_us = 0;
   double algbw_gb_per_s = 0;  // size / time
   double busbw_gb_per_s = 0;  // algbw x work::busbw_factor
@@ -26,7 +26,7 @@ struct BenchDevice {
   int rank = 0;
   std::string host;
   int device = 0;
-  std::string bus_id;         // "0000:0f:00"
+  std::string bus_id;  // "0000:0f:00"
   std::string model;
 };
 
@@ -36,7 +36,7 @@ struct Bench {
   std::string type = "float", redop = "sum";
   int root = -1;
   Bytes begin, end;
-  std::int64_t step = 2;      // factor, or bytes when !step_is_factor
+  std::int64_t step = 2;  // factor, or bytes when !step_is_factor
   bool step_is_factor = true;
   int iterations = 20, warmup = 5;
   std::vector<BenchDevice> devices;
@@ -51,16 +51,18 @@ std::string nccl_number(double value, int width);
 std::string nccl_table(const Bench& bench);
 // JSON of `all_reduce_perf -J` (version 2): booleans and root are strings; "env" is left empty.
 std::string nccl_json(const Bench& bench);
-std::string bench_json(const Bench& bench);   // schema weft/bench/1
+std::string bench_json(const Bench& bench);  // schema weft/bench/1
 std::string bench_csv(const Bench& bench);
 std::string bench_table(const Bench& bench);
 
-// Sizes of a sweep as nccl-tests steps through them. REQUIRES begin <= end and a step that advances.
+// Sizes of a sweep as nccl-tests steps through them. REQUIRES begin <= end and a step that
+// advances.
 std::vector<Bytes> sweep_sizes(const Bench& bench);
 // Bytes of one element of a type; nullopt when the type is unknown. Names: bench_types().
 std::optional<int> type_size(std::string_view type);
 std::vector<std::string> bench_types();
-// The count column and the size really moved: gather-like kinds round each rank's share down to 16 B.
+// The count column and the size really moved: gather-like kinds round each rank's share down to 16
+// B.
 struct SizeAndCount {
   Bytes size;
   std::int64_t count = 0;

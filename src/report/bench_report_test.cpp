@@ -55,11 +55,13 @@ TEST(NcclTable, IsByteCompatibleWithARealLog) {
   const std::string table = nccl_table(bench);
   // Header and row as printed by nccl-tests 2.18 on two GH200 nodes.
   for (const char* line :
-       {"#                                                              out-of-place                       "
+       {"#                                                              out-of-place               "
+        "        "
         "in-place          \n",
         "#       size         count      type   redop    root     time   algbw   busbw  "
         "#wrong     time   algbw   busbw  #wrong \n",
-        "#        (B)    (elements)                               (us)  (GB/s)  (GB/s)             (us)  "
+        "#        (B)    (elements)                               (us)  (GB/s)  (GB/s)             "
+        "(us)  "
         "(GB/s)  (GB/s)         \n",
         "     1048576        262144     float     sum      -1   339.61    3.09    3.09  "
         "     0   339.61    3.09    3.09       0\n",

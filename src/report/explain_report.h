@@ -1,5 +1,5 @@
-// `weft bench --explain`: the channels found on the fabric, and for each size every candidate of the
-// cost model with its predicted time and why the chosen one won.
+// `weft bench --explain`: the channels found on the fabric, and for each size every candidate of
+// the cost model with its predicted time and why the chosen one won.
 #pragma once
 
 #include <string>
@@ -11,9 +11,9 @@
 namespace weft::report {
 
 struct ExplainRow {
-  BenchRow predicted;                                // what ran, and the time weft predicts
-  std::vector<collective::Candidate> candidates;     // best first
-  bool forced = false;                               // the user chose, not the model
+  BenchRow predicted;                             // what ran, and the time weft predicts
+  std::vector<collective::Candidate> candidates;  // best first
+  bool forced = false;                            // the user chose, not the model
 };
 
 std::string explain_text(const collective::ChannelPlan& plan, const std::vector<ExplainRow>& rows);

@@ -1,5 +1,5 @@
-// The text and JSON of nccl-tests 2.19. Column widths and number shortening follow its output format,
-// so that any parser of real logs reads a prediction.
+// The text and JSON of nccl-tests 2.19. Column widths and number shortening follow its output
+// format, so that any parser of real logs reads a prediction.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -37,9 +37,12 @@ bool splits_by_rank(work::CollectiveKind kind) {
 std::string program_name(const Bench& bench) {
   using enum work::CollectiveKind;
   switch (bench.kind) {
-    case all_to_all: return "alltoall_perf";
-    case send_recv: return "sendrecv_perf";
-    default: return std::string(work::to_text(bench.kind)) + "_perf";
+    case all_to_all:
+      return "alltoall_perf";
+    case send_recv:
+      return "sendrecv_perf";
+    default:
+      return std::string(work::to_text(bench.kind)) + "_perf";
   }
 }
 
@@ -56,9 +59,10 @@ std::string row_body(const BenchRow& row) {
 
 std::string header_row(const std::array<std::string_view, 13>& names) {
   return fmt::format(
-      "# {:>10}  {:>12}  {:>8}  {:>6}  {:>6}  {:>7}  {:>6}  {:>6}  {:>6}  {:>7}  {:>6}  {:>6}  {:>6} \n",
-      names[0], names[1], names[2], names[3], names[4], names[5], names[6], names[7], names[8], names[9],
-      names[10], names[11], names[12]);
+      "# {:>10}  {:>12}  {:>8}  {:>6}  {:>6}  {:>7}  {:>6}  {:>6}  {:>6}  {:>7}  {:>6}  {:>6}  "
+      "{:>6} \n",
+      names[0], names[1], names[2], names[3], names[4], names[5], names[6], names[7], names[8],
+      names[9], names[10], names[11], names[12]);
 }
 
 void json_body(JsonWriter& json, std::string_view name, const BenchRow& row) {
@@ -105,20 +109,22 @@ std::string nccl_table(const Bench& bench) {
   std::string out = "# nccl-tests version 2.19.6 nccl-headers=23007 nccl-library=23007\n";
   out += fmt::format("# Collective test starting: {}\n", program);
   out += fmt::format(
-      "# nThread 1 nGpus 1 minBytes {} maxBytes {} step: {}({}) warmup iters: {} iters: {} agg iters: 1 "
+      "# nThread 1 nGpus 1 minBytes {} maxBytes {} step: {}({}) warmup iters: {} iters: {} agg "
+      "iters: 1 "
       "validation: 0 graph: 0 unalign: 0\n#\n# Using devices\n",
       bench.begin.count(), bench.end.count(), bench.step, bench.step_is_factor ? "factor" : "bytes",
       bench.warmup, bench.iterations);
   for (const BenchDevice& device : bench.devices) {
-    out += fmt::format("#  Rank {:2} Group {:2} Pid {:6} on {:>10} device {:2} [{}] {}\n", device.rank, 0,
-                       0, device.host, device.device, device.bus_id, device.model);
+    out += fmt::format("#  Rank {:2} Group {:2} Pid {:6} on {:>10} device {:2} [{}] {}\n",
+                       device.rank, 0, 0, device.host, device.device, device.bus_id, device.model);
   }
-  out += fmt::format("#\n# {:>10}  {:>12}  {:>8}  {:>6}  {:>6}{:11}out-of-place{:23}in-place{:10}\n", "",
-                     "", "", "", "", "", "", "");
-  out += header_row({"size", "count", "type", "redop", "root", "time", "algbw", "busbw", "#wrong", "time",
-                     "algbw", "busbw", "#wrong"});
-  out += header_row({"(B)", "(elements)", "", "", "", "(us)", "(GB/s)", "(GB/s)", "", "(us)", "(GB/s)",
-                     "(GB/s)", ""});
+  out +=
+      fmt::format("#\n# {:>10}  {:>12}  {:>8}  {:>6}  {:>6}{:11}out-of-place{:23}in-place{:10}\n",
+                  "", "", "", "", "", "", "", "");
+  out += header_row({"size", "count", "type", "redop", "root", "time", "algbw", "busbw", "#wrong",
+                     "time", "algbw", "busbw", "#wrong"});
+  out += header_row({"(B)", "(elements)", "", "", "", "(us)", "(GB/s)", "(GB/s)", "", "(us)",
+                     "(GB/s)", "(GB/s)", ""});
   for (const BenchRow& row : bench.rows) {
     out += fmt::format("{:12}  {:12}  {:>8}  {:>6}  {:6}", row.size.count(), row.count, bench.type,
                        bench.redop, bench.root);
@@ -146,7 +152,8 @@ std::string nccl_json(const Bench& bench) {
     json.member("redop", bench.redop).member("root", fmt::format("{:6}", bench.root));
     json_body(json, "out_of_place", row);
     json_body(json, "in_place", row);
-    json.member("actual_iterations", bench.iterations).member("experiment_name", program_name(bench));
+    json.member("actual_iterations", bench.iterations)
+        .member("experiment_name", program_name(bench));
     json.end_object();
   }
   json.end_array();

@@ -7,7 +7,9 @@
 namespace weft::report {
 namespace {
 
-std::string rate_text(BitRate rate) { return fmt::format("{:.2f} GB/s", rate.gb_per_s()); }
+std::string rate_text(BitRate rate) {
+  return fmt::format("{:.2f} GB/s", rate.gb_per_s());
+}
 
 void write_hop(JsonWriter& json, const fabric::Fabric& fabric, const fabric::Hop& hop,
                const fabric::Leg& leg) {
@@ -23,8 +25,10 @@ void write_hop(JsonWriter& json, const fabric::Fabric& fabric, const fabric::Hop
   json.end_object();
 }
 
-void write_path(JsonWriter& json, const fabric::Fabric& fabric, const fabric::DataPath& path, Bytes size) {
-  json.member("source", fabric.name(path.source)).member("destination", fabric.name(path.destination));
+void write_path(JsonWriter& json, const fabric::Fabric& fabric, const fabric::DataPath& path,
+                Bytes size) {
+  json.member("source", fabric.name(path.source))
+      .member("destination", fabric.name(path.destination));
   json.member("via", fabric::to_text(path.via)).member("bytes", size.count());
   json.key("hops").begin_array();
   for (const fabric::Leg& leg : path.legs) {
@@ -64,16 +68,17 @@ void write_path(JsonWriter& json, const fabric::Fabric& fabric, const fabric::Da
 std::string path_text(const fabric::Fabric& fabric, const fabric::DataPath& path, Bytes size) {
   std::string out = fmt::format("{} -> {} via {}\n\n", fabric.name(path.source),
                                 fabric.name(path.destination), fabric::to_text(path.via));
-  out += fmt::format("  {:<44} {:<16} {:>12} {:>12} {:>9}  {}\n", "link", "class", "raw", "effective",
-                     "latency", "what is lost");
+  out += fmt::format("  {:<44} {:<16} {:>12} {:>12} {:>9}  {}\n", "link", "class", "raw",
+                     "effective", "latency", "what is lost");
   int number = 0;
   for (const fabric::Leg& leg : path.legs) {
     out += fmt::format("leg {}: {} ({})", ++number, leg.what, fabric::to_text(leg.mover));
     if (leg.cap) out += fmt::format("; capped at {}: {}", rate_text(*leg.cap), leg.cap_reason);
     out += "\n";
     for (const fabric::Hop& hop : leg.hops) {
-      out += fmt::format("{} {:<44} {:<16} {:>12} {:>12} {:>9}  {}\n", hop.link == path.narrowest ? ">" : " ",
-                         fabric.link_name(hop.link), fabric.link_class(hop.link).name, rate_text(hop.raw),
+      out += fmt::format("{} {:<44} {:<16} {:>12} {:>12} {:>9}  {}\n",
+                         hop.link == path.narrowest ? ">" : " ", fabric.link_name(hop.link),
+                         fabric.link_class(hop.link).name, rate_text(hop.raw),
                          rate_text(hop.effective), to_text(hop.latency), hop.lost_to);
     }
   }
@@ -83,19 +88,22 @@ std::string path_text(const fabric::Fabric& fabric, const fabric::DataPath& path
   }
   out += fmt::format("  {:>10.1f} ns  in all\n\n", path.latency.to_nanoseconds());
   out += fmt::format("narrowest: {} ({})\n",
-                     path.narrowest.valid() ? fabric.link_name(path.narrowest) : "no link", path.limit);
+                     path.narrowest.valid() ? fabric.link_name(path.narrowest) : "no link",
+                     path.limit);
   if (path.slots > 0) {
     out += fmt::format("staged through {} pinned buffers of {}\n", path.slots, to_text(path.chunk));
   }
-  out += fmt::format("bandwidth {}; {} take {}; CPU {:.3f} s per GB, {} CPU copies, {:.1f} B of DRAM traffic per byte\n",
-                     rate_text(path.bandwidth), to_text(size), to_text(path.time(size)), path.cpu_s_per_gb,
-                     path.copies, path.dram_bytes_per_byte);
+  out += fmt::format(
+      "bandwidth {}; {} take {}; CPU {:.3f} s per GB, {} CPU copies, {:.1f} B of DRAM traffic per "
+      "byte\n",
+      rate_text(path.bandwidth), to_text(size), to_text(path.time(size)), path.cpu_s_per_gb,
+      path.copies, path.dram_bytes_per_byte);
   return out;
 }
 
 std::string paths_text(const fabric::Fabric& fabric, const PathAnswers& answers, Bytes size) {
-  std::string out = fmt::format("{:<8} {:>12} {:>10} {:>12} {:>13} {:>7}  {}\n", "via", "bandwidth", "latency",
-                                to_text(size), "CPU s per GB", "copies", "limited by");
+  std::string out = fmt::format("{:<8} {:>12} {:>10} {:>12} {:>13} {:>7}  {}\n", "via", "bandwidth",
+                                "latency", to_text(size), "CPU s per GB", "copies", "limited by");
   for (const auto& [via, answer] : answers) {
     if (!answer.path) {
       out += fmt::format("{:<8} not possible: {}\n", fabric::to_text(via), answer.refusal);
@@ -105,7 +113,8 @@ std::string paths_text(const fabric::Fabric& fabric, const PathAnswers& answers,
     out += fmt::format("{:<8} {:>12} {:>10} {:>12} {:>13.4f} {:>7}  {}{}\n", fabric::to_text(via),
                        rate_text(path.bandwidth), to_text(path.latency), to_text(path.time(size)),
                        path.cpu_s_per_gb, path.copies,
-                       path.narrowest.valid() ? fabric.link_name(path.narrowest) + ": " : "", path.limit);
+                       path.narrowest.valid() ? fabric.link_name(path.narrowest) + ": " : "",
+                       path.limit);
   }
   return out;
 }

@@ -10,16 +10,18 @@ namespace weft::report {
 // What produced the result, as text ready to be run again: the cluster and scenario with every
 // default filled in.
 struct RunEcho {
-  std::string source;        // scenario file or command
-  std::string setup_json;    // one JSON object: engine, stack, seed, cluster, work
+  std::string source;      // scenario file or command
+  std::string setup_json;  // one JSON object: engine, stack, seed, cluster, work
   std::vector<std::string> assumptions;
 };
 
-// Schema weft/run/1: {completion_us, flows{count, fct_us{mean, p50, p99, max}}, bottleneck{link, share,
-// sentence}, ops[], engine{name, wall_s, events, packet_hops, peak_rss_mb}, setup}.
-std::string run_json(const fabric::Fabric& fabric, const result::Result& result, const RunEcho& echo);
+// Schema weft/run/1: {completion_us, flows{count, fct_us{mean, p50, p99, max}}, bottleneck{link,
+// share, sentence}, ops[], engine{name, wall_s, events, packet_hops, peak_rss_mb}, setup}.
+std::string run_json(const fabric::Fabric& fabric, const result::Result& result,
+                     const RunEcho& echo);
 std::string links_csv(const fabric::Fabric& fabric, const result::Result& result);
 std::string flows_csv(const fabric::Fabric& fabric, const result::Result& result);
-std::string run_text(const fabric::Fabric& fabric, const result::Result& result, const RunEcho& echo);
+std::string run_text(const fabric::Fabric& fabric, const result::Result& result,
+                     const RunEcho& echo);
 
 }  // namespace weft::report

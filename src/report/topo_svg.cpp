@@ -1,6 +1,7 @@
-// A server as a picture: each NUMA domain's PCIe tree hangs from its CPU, leaves (GPUs, NICs) get equal
-// columns, parents stand over the middle of their children, NVSwitches lie below the GPUs. GPU-to-GPU
-// links without a switch are arcs below. Colour goes by link kind and each line's title gives its class.
+// A server as a picture: each NUMA domain's PCIe tree hangs from its CPU, leaves (GPUs, NICs) get
+// equal columns, parents stand over the middle of their children, NVSwitches lie below the GPUs.
+// GPU-to-GPU links without a switch are arcs below. Colour goes by link kind and each line's title
+// gives its class.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +20,8 @@ using fabric::Fabric;
 using fabric::LinkId;
 using fabric::LinkKind;
 
-constexpr double kColumn = 92, kRow = 84, kBoxWidth = 80, kBoxHeight = 34, kMargin = 24, kTitle = 40;
+constexpr double kColumn = 92, kRow = 84, kBoxWidth = 80, kBoxHeight = 34, kMargin = 24,
+                 kTitle = 40;
 
 struct Place {
   double x = 0, y = 0;
@@ -28,36 +30,53 @@ struct Place {
 std::string escape(std::string_view text) {
   std::string out;
   for (char c : text) {
-    if (c == '&') out += "&amp;";
-    else if (c == '<') out += "&lt;";
-    else if (c == '>') out += "&gt;";
-    else if (c == '"') out += "&quot;";
-    else out += c;
+    if (c == '&')
+      out += "&amp;";
+    else if (c == '<')
+      out += "&lt;";
+    else if (c == '>')
+      out += "&gt;";
+    else if (c == '"')
+      out += "&quot;";
+    else
+      out += c;
   }
   return out;
 }
 
 std::string_view fill_of(DeviceKind kind) {
   switch (kind) {
-    case DeviceKind::gpu: return "#d5f0d0";
-    case DeviceKind::cpu: return "#dbe5fb";
-    case DeviceKind::nic: return "#fbe3cf";
-    case DeviceKind::nvswitch: return "#bfe3b8";
-    default: return "#eeeeee";
+    case DeviceKind::gpu:
+      return "#d5f0d0";
+    case DeviceKind::cpu:
+      return "#dbe5fb";
+    case DeviceKind::nic:
+      return "#fbe3cf";
+    case DeviceKind::nvswitch:
+      return "#bfe3b8";
+    default:
+      return "#eeeeee";
   }
 }
 
 std::string_view stroke_of(LinkKind kind) {
   switch (kind) {
-    case LinkKind::nvlink: return "#3a8f2d";
-    case LinkKind::xgmi: return "#b3261e";
-    case LinkKind::c2c: return "#7b3fb3";
-    case LinkKind::inter_socket: return "#2b5fb8";
-    default: return "#777777";
+    case LinkKind::nvlink:
+      return "#3a8f2d";
+    case LinkKind::xgmi:
+      return "#b3261e";
+    case LinkKind::c2c:
+      return "#7b3fb3";
+    case LinkKind::inter_socket:
+      return "#2b5fb8";
+    default:
+      return "#777777";
   }
 }
 
-bool is_tree_link(LinkKind kind) { return kind == LinkKind::pcie || kind == LinkKind::on_die; }
+bool is_tree_link(LinkKind kind) {
+  return kind == LinkKind::pcie || kind == LinkKind::on_die;
+}
 
 // Lays the server out column by column.
 class Layout {
@@ -69,7 +88,8 @@ class Layout {
       if (fabric.kind(device) == DeviceKind::cpu) place_tree(device, 0);
     }
     for (DeviceId device : devices_) {  // what no CPU reaches through PCIe
-      if (!placed_.contains(device) && fabric.kind(device) != DeviceKind::nvswitch) place_tree(device, 1);
+      if (!placed_.contains(device) && fabric.kind(device) != DeviceKind::nvswitch)
+        place_tree(device, 1);
     }
     place_nvswitches();
   }
@@ -126,26 +146,32 @@ std::string draw_link(const Fabric& fabric, LinkId link, const Place& a, const P
   const double width = std::clamp(link_class.raw_rate.gb_per_s() / 60, 1.0, 6.0);
   const std::string style = fmt::format("stroke=\"{}\" stroke-width=\"{:.1f}\" fill=\"none\"",
                                         stroke_of(link_class.kind), width);
-  const std::string title = escape(fmt::format("{}: {}, {:.1f} GB/s a direction", fabric.link_name(link),
-                                               link_class.name, link_class.raw_rate.gb_per_s()));
+  const std::string title =
+      escape(fmt::format("{}: {}, {:.1f} GB/s a direction", fabric.link_name(link), link_class.name,
+                         link_class.raw_rate.gb_per_s()));
   if (std::abs(a.y - b.y) > 1 || is_tree_link(link_class.kind)) {
-    return fmt::format("<line x1=\"{:.0f}\" y1=\"{:.0f}\" x2=\"{:.0f}\" y2=\"{:.0f}\" {}><title>{}</title></line>\n",
-                       a.x, a.y, b.x, b.y, style, title);
+    return fmt::format(
+        "<line x1=\"{:.0f}\" y1=\"{:.0f}\" x2=\"{:.0f}\" y2=\"{:.0f}\" "
+        "{}><title>{}</title></line>\n",
+        a.x, a.y, b.x, b.y, style, title);
   }
   const double dip = a.y + std::min(kRow * 1.4, 30 + std::abs(a.x - b.x) * 0.18);
-  return fmt::format("<path d=\"M{:.0f} {:.0f} Q{:.0f} {:.0f} {:.0f} {:.0f}\" {}><title>{}</title></path>\n", a.x,
-                     a.y, (a.x + b.x) / 2, 2 * dip - a.y, b.x, b.y, style, title);
+  return fmt::format(
+      "<path d=\"M{:.0f} {:.0f} Q{:.0f} {:.0f} {:.0f} {:.0f}\" {}><title>{}</title></path>\n", a.x,
+      a.y, (a.x + b.x) / 2, 2 * dip - a.y, b.x, b.y, style, title);
 }
 
 std::string draw_device(const Fabric& fabric, DeviceId device, const Place& place) {
   const std::string_view full = fabric.name(device);
-  const std::string name = escape(full.substr(full.rfind('/') == full.npos ? 0 : full.rfind('/') + 1));
+  const std::string name =
+      escape(full.substr(full.rfind('/') == full.npos ? 0 : full.rfind('/') + 1));
   const fabric::DeviceClass& device_class = fabric.device_class(device);
   return fmt::format(
       "<g><title>{}: {}</title><rect x=\"{:.0f}\" y=\"{:.0f}\" width=\"{}\" height=\"{}\" rx=\"5\" "
-      "fill=\"{}\" stroke=\"#555\"/><text x=\"{:.0f}\" y=\"{:.0f}\" text-anchor=\"middle\">{}</text></g>\n",
-      name, escape(device_class.model), place.x - kBoxWidth / 2, place.y - kBoxHeight / 2, kBoxWidth,
-      kBoxHeight, fill_of(device_class.kind), place.x, place.y + 4, name);
+      "fill=\"{}\" stroke=\"#555\"/><text x=\"{:.0f}\" y=\"{:.0f}\" "
+      "text-anchor=\"middle\">{}</text></g>\n",
+      name, escape(device_class.model), place.x - kBoxWidth / 2, place.y - kBoxHeight / 2,
+      kBoxWidth, kBoxHeight, fill_of(device_class.kind), place.x, place.y + 4, name);
 }
 
 }  // namespace
@@ -162,7 +188,8 @@ std::string topo_svg(const Fabric& fabric, fabric::ServerId server, const std::s
     for (LinkId link : fabric.out_links(device)) {
       const Place* a = layout.find(device);
       const Place* b = layout.find(fabric.to(link));
-      if (link.index() % 2 == 0 && a != nullptr && b != nullptr) out += draw_link(fabric, link, *a, *b);
+      if (link.index() % 2 == 0 && a != nullptr && b != nullptr)
+        out += draw_link(fabric, link, *a, *b);
     }
   }
   for (DeviceId device : layout.devices()) {

@@ -28,7 +28,9 @@ class WorkBuilder {
   }
 
  private:
-  [[nodiscard]] std::uint32_t rank_count() const { return static_cast<std::uint32_t>(work_.rank_gpu.size()); }
+  [[nodiscard]] std::uint32_t rank_count() const {
+    return static_cast<std::uint32_t>(work_.rank_gpu.size());
+  }
 
   std::vector<std::uint32_t> ranks_of(const WorkItem& item) {
     std::vector<std::uint32_t> all(rank_count());
@@ -36,8 +38,9 @@ class WorkBuilder {
     if (!item.ranks || item.ranks->text == "all") return all;
     auto ranks = parse_rank_list(item.ranks->text, rank_count());
     if (ranks) return *ranks;
-    diagnostics_.add(item.ranks->where, fmt::format("'{}' is not a list of ranks here", item.ranks->text),
-                     fmt::format("write ranks such as 0-7,12; the cluster has ranks 0 to {}", rank_count() - 1));
+    diagnostics_.add(
+        item.ranks->where, fmt::format("'{}' is not a list of ranks here", item.ranks->text),
+        fmt::format("write ranks such as 0-7,12; the cluster has ranks 0 to {}", rank_count() - 1));
     return {};
   }
 
@@ -70,7 +73,8 @@ class WorkBuilder {
     return after;
   }
 
-  OpId add_op(const WorkItem& item, std::variant<work::Compute, work::Transfer, work::CollectiveOp> what,
+  OpId add_op(const WorkItem& item,
+              std::variant<work::Compute, work::Transfer, work::CollectiveOp> what,
               std::vector<OpId> after) {
     work_.ops.push_back({std::move(what), Instant::at(item.at), std::move(after),
                          item.id.empty() ? item.name.text : item.id});
@@ -88,7 +92,8 @@ class WorkBuilder {
 
   std::vector<OpId> add_once(const WorkItem& item, const std::vector<OpId>& after) {
     switch (item.form) {
-      case WorkItem::Form::collective: return add_collective(item, after);
+      case WorkItem::Form::collective:
+        return add_collective(item, after);
       case WorkItem::Form::transfer: {
         const auto from = rank_of(item.from), to = rank_of(item.to);
         if (!from || !to) return {};
@@ -101,7 +106,8 @@ class WorkBuilder {
         }
         return ops;
       }
-      case WorkItem::Form::pattern: return add_pattern(item, after);
+      case WorkItem::Form::pattern:
+        return add_pattern(item, after);
     }
     return {};
   }
@@ -122,8 +128,9 @@ class WorkBuilder {
     op.protocol = item.protocol ? item.protocol->text : "";
     op.channels = item.channels;
     if (op.root.index() >= work_.groups[op.group.index()].size()) {
-      diagnostics_.add(item.where, fmt::format("root {} is not in the group", item.root),
-                       fmt::format("the group has ranks 0 to {}", work_.groups[op.group.index()].size() - 1));
+      diagnostics_.add(
+          item.where, fmt::format("root {} is not in the group", item.root),
+          fmt::format("the group has ranks 0 to {}", work_.groups[op.group.index()].size() - 1));
     }
     return {add_op(item, op, after)};
   }
@@ -174,7 +181,8 @@ class WorkBuilder {
     return pairs;
   }
 
-  // A random permutation without fixed points: one random cycle (Sattolo), from the scenario's seed.
+  // A random permutation without fixed points: one random cycle (Sattolo), from the scenario's
+  // seed.
   [[nodiscard]] std::vector<std::size_t> derangement(std::size_t n) const {
     std::vector<std::size_t> target(n);
     std::iota(target.begin(), target.end(), std::size_t{0});

@@ -1,5 +1,5 @@
-// Everything shipped with the program: the parts catalogue, servers, clusters and constants, read from
-// the files embedded in the binary. Built once by app/ and handed on; nothing here is global.
+// Everything shipped with the program: the parts catalogue, servers, clusters and constants, read
+// from the files embedded in the binary. Built once by app/ and handed on; nothing here is global.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@
 namespace weft::scenario {
 
 struct ShippedFile {
-  std::string path;      // "clusters/demo-8x8-h100-rail.yaml"
+  std::string path;  // "clusters/demo-8x8-h100-rail.yaml"
   std::string text;
 };
 
@@ -31,7 +31,8 @@ class Library : public import::FileLoader {
 
   // A path on disk when such a file exists (as given, or beside the file that names it), else a
   // shipped server or cluster of that name; InputError with suggestions otherwise.
-  [[nodiscard]] import::Source load(std::string_view name, const SourcePosition& asked_at) const override;
+  [[nodiscard]] import::Source load(std::string_view name,
+                                    const SourcePosition& asked_at) const override;
 
  private:
   std::vector<ShippedFile> files_;

@@ -24,7 +24,8 @@ std::vector<TextAt> read_after(Fields& fields, Diagnostics& diagnostics) {
   if (node == nullptr) return ids;
   if (node->kind == YamlNode::Kind::scalar) return {{node->text, node->where}};
   if (node->kind != YamlNode::Kind::sequence) {
-    diagnostics.add(node->where, "after takes an id or a list of ids", "write after: [first, second]");
+    diagnostics.add(node->where, "after takes an id or a list of ids",
+                    "write after: [first, second]");
     return ids;
   }
   for (const YamlNode& item : node->items) ids.push_back({item.text, item.where});
@@ -101,7 +102,8 @@ void check_ids(const ScenarioFile& scenario, Diagnostics& diagnostics) {
     }
     if (item.id.empty()) continue;
     if (std::find(known.begin(), known.end(), item.id) != known.end()) {
-      diagnostics.add(item.where, fmt::format("the id '{}' is used twice", item.id), "ids are unique");
+      diagnostics.add(item.where, fmt::format("the id '{}' is used twice", item.id),
+                      "ids are unique");
     }
     known.push_back(item.id);
   }
@@ -144,14 +146,16 @@ ScenarioFile parse_scenario(std::string_view text, const std::string& file) {
   return scenario;
 }
 
-std::optional<std::vector<std::uint32_t>> parse_rank_list(std::string_view text, std::uint32_t limit) {
+std::optional<std::vector<std::uint32_t>> parse_rank_list(std::string_view text,
+                                                          std::uint32_t limit) {
   std::set<std::uint32_t> ranks;
   for (std::string_view piece : split(text, ',')) {
     const auto ends = split(trim(piece), '-');
     if (ends.size() > 2) return std::nullopt;
     const auto first = parse_int(ends.front()), last = parse_int(ends.back());
     if (!first || !last || *first < 0 || *last < *first || *last >= limit) return std::nullopt;
-    for (std::int64_t rank = *first; rank <= *last; ++rank) ranks.insert(static_cast<std::uint32_t>(rank));
+    for (std::int64_t rank = *first; rank <= *last; ++rank)
+      ranks.insert(static_cast<std::uint32_t>(rank));
   }
   return std::vector<std::uint32_t>(ranks.begin(), ranks.end());
 }

@@ -21,18 +21,18 @@ struct TextAt {
 struct WorkItem {
   enum class Form { collective, transfer, compute, pattern };
   Form form = Form::collective;
-  TextAt name;                       // collective kind or pattern (permutation, incast, ring, all_pairs)
+  TextAt name;  // collective kind or pattern (permutation, incast, ring, all_pairs)
   Bytes size;
-  Duration time;                     // compute
-  std::optional<TextAt> ranks;       // "0-7,12" ; absent = all
-  TextAt from, to;                   // transfer: a rank or a device name
+  Duration time;                // compute
+  std::optional<TextAt> ranks;  // "0-7,12" ; absent = all
+  TextAt from, to;              // transfer: a rank or a device name
   std::int64_t root = 0;
   std::optional<TextAt> algorithm, protocol;
   int channels = 0;
-  int repeat = 1;                    // one after the other
-  Duration at;                       // not before
+  int repeat = 1;  // one after the other
+  Duration at;     // not before
   std::string id;
-  std::vector<TextAt> after;         // ids
+  std::vector<TextAt> after;  // ids
   SourcePosition where;
 };
 
@@ -50,6 +50,7 @@ struct ScenarioFile {
 ScenarioFile parse_scenario(std::string_view text, const std::string& file);
 
 // "0-3,8" as numbers below `limit`; nullopt when malformed or out of range.
-std::optional<std::vector<std::uint32_t>> parse_rank_list(std::string_view text, std::uint32_t limit);
+std::optional<std::vector<std::uint32_t>> parse_rank_list(std::string_view text,
+                                                          std::uint32_t limit);
 
 }  // namespace weft::scenario

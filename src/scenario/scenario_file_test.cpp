@@ -15,7 +15,8 @@ work:
   - {transfer: [node0/gpu0, node1/gpu0], size: 1GiB, after: first}
   - {compute: 100us, ranks: "0-7", id: forward}
   - {pattern: permutation, size: 4MiB, at: 5us, after: [first, forward]}
-)", "s.yaml");
+)",
+                                               "s.yaml");
   ASSERT_EQ(scenario.work.size(), 4u);
   EXPECT_EQ(scenario.cluster->text, "demo-8x8-h100-rail");
   EXPECT_EQ(scenario.seed, 7);
@@ -34,7 +35,8 @@ stak: rocev2
 work:
   - {collective: all_reduce, size: 256}
   - {transfer: [0], size: 1MiB, after: nobody}
-)", "s.yaml");
+)",
+                   "s.yaml");
     FAIL();
   } catch (const InputError& error) {
     ASSERT_EQ(error.diagnostics().size(), 4u) << error.what();

@@ -1,5 +1,6 @@
 // Session: a cluster ready to be asked questions: its fabric, routes, protocol stack and constants,
-// owned together. Names the user wrote (cluster, stack, engine) are looked up here and nowhere else.
+// owned together. Names the user wrote (cluster, stack, engine) are looked up here and nowhere
+// else.
 #pragma once
 
 #include <memory>
@@ -16,22 +17,22 @@ namespace weft::scenario {
 struct Cluster {
   std::unique_ptr<fabric::Fabric> fabric;
   std::string name;
-  std::string stack;                       // preset named by the cluster, or by its network's kind
-  std::vector<std::string> notes;          // what was assumed, importer's assumptions first
+  std::string stack;               // preset named by the cluster, or by its network's kind
+  std::vector<std::string> notes;  // what was assumed, importer's assumptions first
 };
 
 struct OpenOptions {
-  std::optional<std::int64_t> nodes;       // copies of a server source, joined by a rail fabric
+  std::optional<std::int64_t> nodes;  // copies of a server source, joined by a rail fabric
   SourcePosition asked_at{"command line", 0, 0};
 };
 
 // A cluster file, a server file, or any dump an importer reads; a path or a shipped name.
-// A single server asked for with nodes > 1 is joined by one non-blocking switch per rail at the rate
-// of its own NICs. Throws InputError.
+// A single server asked for with nodes > 1 is joined by one non-blocking switch per rail at the
+// rate of its own NICs. Throws InputError.
 Cluster open_cluster(const Library& library, std::string_view source, const OpenOptions& options);
 
 struct StackOptions {
-  std::optional<TextAt> stack;             // overrides the cluster's
+  std::optional<TextAt> stack;  // overrides the cluster's
   std::optional<Bytes> mtu;
   std::uint64_t seed = 1;
   int queue_pairs = 1;
