@@ -59,15 +59,4 @@ class Catalogue {
   std::vector<Figure> figures_;
 };
 
-// Link classes by physics, used by importers and generators alike (formulas in
-// docs/models/pcie.md). PCIe generation 1..7, 1..16 lanes; framing from max payload and read
-// request sizes.
-struct PcieOptions {
-  Bytes max_payload{256};
-  Bytes max_read_request{512};
-  Bytes completion{256};
-};
-fabric::LinkClass pcie_link(int generation, int lanes, PcieOptions options = {});
-fabric::LinkClass nvlink_link(int generation, int links);
-
 }  // namespace weft::import
