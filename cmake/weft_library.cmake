@@ -30,11 +30,12 @@ endfunction()
 # weft_test(target SOURCES file... LINK library...): a GoogleTest program, one ctest case a TEST.
 # Tests find the source tree through WEFT_SOURCE_DIR.
 find_package(GTest REQUIRED)
+find_library(RAPIDCHECK_LIBRARY rapidcheck REQUIRED)
 include(GoogleTest)
 function(weft_test target)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
   add_executable(${target} ${ARG_SOURCES})
   target_compile_definitions(${target} PRIVATE WEFT_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
-  target_link_libraries(${target} PRIVATE ${ARG_LINK} GTest::gtest GTest::gtest_main)
+  target_link_libraries(${target} PRIVATE ${ARG_LINK} ${RAPIDCHECK_LIBRARY} GTest::gtest GTest::gtest_main)
   gtest_discover_tests(${target} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
 endfunction()

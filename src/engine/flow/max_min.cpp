@@ -212,15 +212,17 @@ void MaxMin::solve_from_scratch() {
   changed_constraints_.clear();
 }
 
+// Order of a min-heap. Ties go to constraints before caps, then to the lower index, so that the
+// order of freezing does not depend on the order of insertion.
+bool MaxMin::after(const Candidate& a, const Candidate& b) {
+  if (a.level != b.level) return a.level > b.level;
+  if (a.is_cap != b.is_cap) return a.is_cap;
+  return a.index > b.index;
+}
+
 void MaxMin::push(double level, std::uint32_t index, bool is_cap) {
-  // Min-heap; ties go to constraints before caps, then to the lower index, so that the order of
-  // freezing does not depend on the order of insertion.
   heap_.push_back({level, index, is_cap});
-  std::push_heap(heap_.begin(), heap_.end(), [](const Candidate& a, const Candidate& b) {
-    if (a.level != b.level) return a.level > b.level;
-    if (a.is_cap != b.is_cap) return a.is_cap;
-    return a.index > b.index;
-  });
+  std::push_heap(heap_.begin(), heap_.end(), after);
 }
 
 // Sums afresh what the constraint has left and how fast it fills per unit of level.
@@ -258,11 +260,7 @@ void MaxMin::fill() {
   }
   while (!heap_.empty()) {
     const Candidate best = heap_.front();
-    std::pop_heap(heap_.begin(), heap_.end(), [](const Candidate& a, const Candidate& b) {
-      if (a.level != b.level) return a.level > b.level;
-      if (a.is_cap != b.is_cap) return a.is_cap;
-      return a.index > b.index;
-    });
+    std::pop_heap(heap_.begin(), heap_.end(), after);
     heap_.pop_back();
     if (!best.is_cap)
       fill_constraint(best.index, best.level);

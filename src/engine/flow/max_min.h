@@ -101,6 +101,7 @@ class MaxMin {
   void include_component();
   void fill();
   void prepare(std::uint32_t constraint);
+  static bool after(const Candidate& a, const Candidate& b);
   void push(double level, std::uint32_t index, bool is_cap);
   void fill_constraint(std::uint32_t constraint, double popped_level);
   void freeze(std::uint32_t variable, double rate, std::uint32_t bottleneck);
