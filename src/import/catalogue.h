@@ -1,8 +1,11 @@
 // Catalogue: the parts that importers and cluster files name (GPUs, CPUs, NICs, switches, links,
-// PCI ids), read from data/catalogue/*.yaml. Every figure there carries unit, source and
-// confidence.
+// media, PCI ids), read from data/catalogue/*.yaml. The reader refuses a figure that has no source
+// and confidence. Format: data/catalogue/README.md. Leaves out prices, power of network parts and
+// optics: those belong to planning.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,44 +21,98 @@ struct CatalogueText {
   std::string text;
 };
 
+// PCIe of a part or of a link: "gen5 x16".
+struct PcieWidth {
+  int generation = 0;
+  int lanes = 0;
+  friend bool operator==(PcieWidth, PcieWidth) = default;
+};
+// "gen5 x16" -> {5, 16}; nullopt when the text is not of that form. Also used for NVLink
+// ("gen4 x18"), where the second number counts links.
+std::optional<PcieWidth> parse_pcie_width(std::string_view text);
+
+// NVLinks a GPU model has in all (both 0 when none).
+struct NvlinkPort {
+  int links = 0;
+  int generation = 0;
+  friend bool operator==(NvlinkPort, NvlinkPort) = default;
+};
+
+// One part with everything the catalogue says of it; which fields count depends on the kind.
+struct CataloguePart {
+  fabric::DeviceClass device;
+  std::string title;  // "NVIDIA H100 SXM5 80 GB"
+  PcieWidth pcie;     // gpu, nic: what the part can do; 0 when it has none
+  NvlinkPort nvlink;  // gpu
+  // nic: link kinds its ports can run, the usual one first
+  std::vector<fabric::LinkKind> speaks;
+  // switch: ports at each port rate, fastest first
+  std::vector<std::pair<BitRate, int>> ports;
+  // cpu
+  BitRate memory_bandwidth;  // of one socket
+  std::string socket_link;   // name of an inter_socket link
+  int socket_links = 0;      // of them between two sockets
+  BitRate peer_rate;         // PCIe peer-to-peer traffic between two sockets
+  Duration root_complex_latency;
+};
+
 class Catalogue {
  public:
   // Throws InputError with every fault of every file.
   explicit Catalogue(const std::vector<CatalogueText>& files);
 
-  // nullopt when unknown; names() below gives candidates for "did you mean".
+  // nullptr when unknown; names() below gives candidates for "did you mean".
+  [[nodiscard]] const CataloguePart* part(std::string_view model) const;
   [[nodiscard]] std::optional<fabric::DeviceClass> device(std::string_view model) const;
-  [[nodiscard]] std::optional<fabric::LinkClass> link(
-      std::string_view name) const;  // "ndr", "nvlink4"
+  // "ndr", "400gbe", "upi-16". NVLink and PCIe links are made by fabric/ from generation and width.
+  [[nodiscard]] std::optional<fabric::LinkClass> link(std::string_view name) const;
   [[nodiscard]] std::vector<std::string> names(fabric::DeviceKind kind) const;
   [[nodiscard]] std::vector<std::string> link_names() const;
+  // The network link of that kind and rate, by name; nullopt when the catalogue has none.
+  [[nodiscard]] std::optional<std::string> network_link(fabric::LinkKind kind, BitRate rate) const;
+  // Propagation along one metre of "fibre" or "copper"; nullopt when unknown.
+  [[nodiscard]] std::optional<Duration> delay_per_metre(std::string_view medium) const;
+  [[nodiscard]] std::vector<std::string> media() const;
 
-  // Model by PCI vendor and device id ("0x10de", "0x20b0" -> "a100-sxm4-40gb").
+  // Model by PCI vendor and device id (0x10de, 0x20b0 -> "a100-sxm4-40gb").
   [[nodiscard]] std::optional<std::string> model_of_pci(std::uint32_t vendor,
                                                         std::uint32_t device) const;
-  // NVLinks a GPU model has in all, and the payload rate of one (both 0 when none).
-  struct NvlinkPort {
-    int links = 0;
-    int generation = 0;
-  };
   [[nodiscard]] NvlinkPort nvlink_of(std::string_view gpu_model) const;
 
-  // Every figure with its provenance, for `weft list` and --explain.
+  // The CPU that CPUID names: of the given vendor and family, the highest generation that starts at
+  // or below `model`. Falls back to the generic part of the architecture ("generic-x86_64").
+  struct CpuId {
+    fabric::Vendor vendor = fabric::Vendor::unknown;
+    std::string architecture;  // "x86_64", "arm64", "ppc64"
+    int family = 0, model = 0;
+  };
+  [[nodiscard]] std::string model_of_cpu(const CpuId& id) const;
+  // What a CPU model brings along. REQUIRES part(cpu_model) to be a cpu.
+  [[nodiscard]] fabric::DeviceClass host_bridge_of(std::string_view cpu_model) const;
+  // Two sockets of that CPU to each other, all parallel links together, peer_rate filled in.
+  // `links` overrides how many there are.
+  [[nodiscard]] fabric::LinkClass socket_link_of(std::string_view cpu_model,
+                                                 std::optional<int> links = {}) const;
+  // CPU to its host bridges and memory: the memory bandwidth of one of `nodes_per_socket` nodes.
+  [[nodiscard]] fabric::LinkClass on_die_link_of(std::string_view cpu_model,
+                                                 int nodes_per_socket = 1) const;
+
+  // Every figure with its provenance, for `weft list` and --explain. source is the id; source_title
+  // tells what it stands for.
   struct Figure {
     std::string part, key, value, unit, source, confidence;
   };
   [[nodiscard]] const std::vector<Figure>& figures() const { return figures_; }
+  [[nodiscard]] std::string_view source_title(std::string_view id) const;
 
  private:
-  struct Part;
-  std::vector<fabric::DeviceClass> devices_;
+  friend class CatalogueReader;
+  std::vector<CataloguePart> parts_;
+  std::map<std::string, std::size_t, std::less<>> part_index_;
   std::vector<std::pair<std::string, fabric::LinkClass>> links_;
-  struct PciId {
-    std::uint32_t vendor, device;
-    std::string model;
-  };
-  std::vector<PciId> pci_ids_;
-  std::vector<std::pair<std::string, NvlinkPort>> nvlink_ports_;
+  std::vector<std::pair<std::string, Duration>> media_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::string> pci_ids_;
+  std::map<std::string, std::string, std::less<>> sources_;
   std::vector<Figure> figures_;
 };
 
