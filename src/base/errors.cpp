@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "base/check.h"
 #include "base/text.h"
 
 namespace weft {
@@ -133,8 +134,8 @@ void Diagnostics::add(SourcePosition where, std::string what, std::string hint) 
   list_.push_back({std::move(where), std::move(what), std::move(hint), {}});
 }
 
-void Diagnostics::throw_if_any(std::string_view text) {
-  if (list_.empty()) return;
+void Diagnostics::throw_all(std::string_view text) {
+  CHECK(!list_.empty());
   for (Diagnostic& d : list_) {
     if (d.source_line.empty() && d.where.line > 0) d.source_line = line_of(text, d.where.line);
   }

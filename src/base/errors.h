@@ -49,7 +49,11 @@ class Diagnostics {
   [[nodiscard]] bool empty() const { return list_.empty(); }
   [[nodiscard]] std::size_t size() const { return list_.size(); }
   // Throws InputError with everything collected, source lines filled in from `text` if given.
-  void throw_if_any(std::string_view text = {});
+  void throw_if_any(std::string_view text = {}) {
+    if (!empty()) throw_all(text);
+  }
+  // The same for a fault after which reading cannot go on. REQUIRES !empty().
+  [[noreturn]] void throw_all(std::string_view text = {});
 
  private:
   std::vector<Diagnostic> list_;

@@ -21,8 +21,7 @@ using simdjson::dom::element_type;
                        std::string what, std::string hint = {}) {
   Diagnostics diagnostics;
   diagnostics.add(position_at(text, offset, file), std::move(what), std::move(hint));
-  diagnostics.throw_if_any(text);
-  std::abort();  // not reached: the line above throws
+  diagnostics.throw_all(text);
 }
 
 bool has_duplicate(const JsonValue& object) {
@@ -85,6 +84,13 @@ class Builder {
 };
 
 }  // namespace
+
+JsonValue::JsonValue() = default;
+JsonValue::JsonValue(const JsonValue&) = default;
+JsonValue::JsonValue(JsonValue&&) noexcept = default;
+JsonValue& JsonValue::operator=(const JsonValue&) = default;
+JsonValue& JsonValue::operator=(JsonValue&&) noexcept = default;
+JsonValue::~JsonValue() = default;
 
 const JsonValue* JsonValue::find(std::string_view key) const {
   for (const auto& [name, value] : members) {

@@ -65,6 +65,14 @@ struct JsonValue {
   std::vector<JsonValue> items;
   std::vector<std::pair<std::string, JsonValue>> members;
 
+  // Defined in the .cpp: clang would else ask for the destructor of a vector of an incomplete pair.
+  JsonValue();
+  JsonValue(const JsonValue&);
+  JsonValue(JsonValue&&) noexcept;
+  JsonValue& operator=(const JsonValue&);
+  JsonValue& operator=(JsonValue&&) noexcept;
+  ~JsonValue();
+
   [[nodiscard]] const JsonValue* find(std::string_view key) const;  // nullptr when absent
 };
 

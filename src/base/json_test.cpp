@@ -35,6 +35,14 @@ TEST(JsonWriter, OneLineShortestNumbersAndEscapes) {
             "\"a\\\"\\\\\\n\\u0001带\xef\xbf\xbd\"]");
 }
 
+TEST(JsonWriter, LargeDoublesAreNotWrittenAsIntegers) {
+  JsonWriter w(0);
+  w.value(123456789012345680000.0);  // more than 2^64
+  const std::string text = w.take();
+  EXPECT_EQ(text, "1.2345678901234568e+20");
+  EXPECT_EQ(parse_json(text, "f").number, 123456789012345680000.0);
+}
+
 TEST(JsonWriterDeathTest, MisuseIsOurFault) {
   EXPECT_DEATH(JsonWriter().begin_object().value(1), "CHECK");
   EXPECT_DEATH(JsonWriter().value(1).value(2), "CHECK");

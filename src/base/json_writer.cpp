@@ -11,9 +11,10 @@ namespace weft {
 
 namespace {
 
-void append_number(std::string& out, auto number) {
+void append_number(std::string& out, auto number, auto... format) {
   std::array<char, 32> buffer;
-  const auto result = std::to_chars(buffer.data(), buffer.data() + buffer.size(), number);
+  const auto result =
+      std::to_chars(buffer.data(), buffer.data() + buffer.size(), number, format...);
   out.append(buffer.data(), result.ptr);
 }
 
@@ -118,6 +119,9 @@ JsonWriter& JsonWriter::value(double number) {
   before_value();
   if (number == 0 && std::signbit(number)) {
     out_ += "-0.0";  // "-0" would be read back as the integer 0
+  } else if (std::abs(number) >= 0x1p53) {
+    // Else 123456789012345680000 would be written as an integer, which few readers can hold.
+    append_number(out_, number, std::chars_format::scientific);
   } else {
     append_number(out_, number);
   }

@@ -73,8 +73,7 @@ class Reader {
  private:
   [[noreturn]] void fail(SourcePosition where, std::string what, std::string hint = {}) {
     diagnostics_.add(std::move(where), std::move(what), std::move(hint));
-    diagnostics_.throw_if_any(text_);
-    std::abort();  // not reached: the line above throws
+    diagnostics_.throw_all(text_);
   }
 
   [[nodiscard]] SourcePosition at(const yaml_mark_t& mark) const {
@@ -251,6 +250,13 @@ class Reader {
 };
 
 }  // namespace
+
+YamlNode::YamlNode() = default;
+YamlNode::YamlNode(const YamlNode&) = default;
+YamlNode::YamlNode(YamlNode&&) noexcept = default;
+YamlNode& YamlNode::operator=(const YamlNode&) = default;
+YamlNode& YamlNode::operator=(YamlNode&&) noexcept = default;
+YamlNode::~YamlNode() = default;
 
 const YamlNode* YamlNode::find(std::string_view key) const {
   CHECK(kind == Kind::mapping);

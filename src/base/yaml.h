@@ -26,6 +26,14 @@ struct YamlNode {
   std::vector<std::pair<YamlNode, YamlNode>> entries;  // mapping, in order written
   SourcePosition where;
 
+  // Defined in the .cpp: clang would else ask for the destructor of a vector of an incomplete pair.
+  YamlNode();
+  YamlNode(const YamlNode&);
+  YamlNode(YamlNode&&) noexcept;
+  YamlNode& operator=(const YamlNode&);
+  YamlNode& operator=(YamlNode&&) noexcept;
+  ~YamlNode();
+
   // Value of `key`, or nullptr. REQUIRES kind == mapping.
   [[nodiscard]] const YamlNode* find(std::string_view key) const;
 };
@@ -57,7 +65,7 @@ class Fields {
                                            std::int64_t max);
   std::optional<double> optional_double(std::string_view key, double min, double max);
   std::optional<bool> optional_bool(std::string_view key);  // true | false only
-  BitRate required_rate(std::string_view key);
+  BitRate required_rate(std::string_view key);              // rates are more than zero
   std::optional<BitRate> optional_rate(std::string_view key);
   std::optional<Duration> optional_duration(std::string_view key);
   std::optional<Bytes> optional_bytes(std::string_view key);

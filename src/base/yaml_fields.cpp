@@ -156,7 +156,10 @@ std::optional<T> Fields::quantity(std::string_view key, const Quantity& kind, Pa
 std::optional<BitRate> Fields::optional_rate(std::string_view key) {
   static constexpr Quantity kKind{"a rate", "400Gbps or 50GB/s",
                                   "write {0}Gbps (bits) or {0}GB/s (bytes)"};
-  return quantity<BitRate>(key, kKind, parse_bit_rate);
+  const auto rate = quantity<BitRate>(key, kKind, parse_bit_rate);
+  if (!rate || rate->bps() > 0) return rate;
+  complain(key, fmt::format("{} must be more than zero", key));
+  return std::nullopt;
 }
 
 BitRate Fields::required_rate(std::string_view key) {

@@ -143,6 +143,7 @@ TEST(Fields, ReportsEveryFaultOfAMapping) {
   EXPECT_EQ(link_faults("bandwidth: 1Gbps\nlanes: '8'\nname:\n"),
             "2:8 lanes is text in quotes, not a whole number (remove the quotes)\n"
             "3:6 name is empty, not text\n");
+  EXPECT_EQ(link_faults("bandwidth: 0Gbps\n"), "1:12 bandwidth must be more than zero\n");
 }
 
 TEST(Fields, NotAMappingIsReportedOnce) {
