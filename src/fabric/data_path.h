@@ -3,7 +3,7 @@
 // it. Model: docs/models/data_path.md. A path is one or more legs; a leg is one mover (a copy
 // engine, a NIC, a CPU) carrying bytes over a chain of links; legs of a staged path run as a
 // pipeline over `slots` pinned buffers of `chunk` bytes. Leaves out: queueing (the engines'
-// business).
+// business), and hops through a peer GPU's memory, which no driver takes by itself.
 #pragma once
 
 #include <functional>
@@ -18,6 +18,13 @@
 namespace weft::fabric {
 
 // The legal ways. `automatic` takes the fastest legal one as the software stack would choose it.
+//   nvlink  GPU to GPU over NVLink or xGMI, direct or through NVSwitches, in one server or several
+//   p2p     direct DMA inside a server: GPU to GPU over PCIe, or GPU from and to pinned host memory
+//   gdr     NICs read and write GPU memory themselves (GPUDirect RDMA); at least one end a GPU
+//   rdma    NICs move host memory at both ends
+//   staged  through pinned host memory: D2H and H2D inside a server, with RDMA between across
+//           servers; a CPU end inside a server is pageable memory that a core copies
+//   tcp     through the kernel's sockets, GPU memory staged
 enum class Via { automatic, nvlink, p2p, gdr, rdma, staged, tcp };
 std::string_view to_text(Via via);
 std::optional<Via> parse_via(std::string_view text);
@@ -29,18 +36,27 @@ std::string_view to_text(Mover mover);
 struct Hop {
   LinkId link;
   BitRate raw;               // line rate of the direction used
-  BitRate effective;         // payload rate left after framing, link-layer tax and mover
+  BitRate effective;         // payload rate of the whole leg that this hop allows
   double wire_per_byte = 1;  // raw-rate bytes this link spends per payload byte = raw / effective
-  Duration latency;          // of the link and of the device at its far end when that forwards
-  std::string lost_to;       // for people: "24 B header per 256 B write, 2.4 % DLLP"
+  // The same for the opposite direction of the cable: the requests of a DMA read.
+  double reverse_wire_per_byte = 0;
+  Duration latency;     // of the link and of the device at its far end when that forwards
+  std::string lost_to;  // for people: "24 B header per 256 B write, 2.4 % DLLP"
+  // A leg over parallel NVLinks is split over several chains used at once, each carrying its share
+  // (counted in wire_per_byte). Hops of equal stripe are contiguous.
+  int stripe = 0;
 };
 
 struct Leg {
   Mover mover = Mover::copy_engine;
   std::string what;  // "DMA read of host memory", "RoCEv2 write over rail 3"
   std::vector<Hop> hops;
-  std::optional<BitRate> cap;  // a limit that is not a link (one core's copies, NIC message rate)
+  std::optional<BitRate> cap;  // a limit that is not a link (one core's copies, reads in flight)
   std::string cap_reason;
+  Duration overhead;  // paid for each chunk, or once when not staged; part of DataPath::latency
+
+  // Payload rate of the leg alone, overhead aside.
+  [[nodiscard]] BitRate rate() const;
 };
 
 // A named part of the one-way latency of a small message; the parts add up to DataPath::latency.
@@ -64,7 +80,8 @@ struct DataPath {
   Bytes chunk;                     // staging chunk; 0 when not staged
   int slots = 0;
 
-  // Time for n bytes alone: pipelined staging per PROTOCOLS: t1 + t2 + (m-1) max(t1,t2).
+  // Time for n bytes alone. Two legs, m chunks that take t1 and t2: t1 + t2 + (m-1) max(t1, t2)
+  // with two slots or more, m (t1 + t2) with one; a last smaller chunk is counted as it is.
   [[nodiscard]] Duration time(Bytes n) const;
 };
 
@@ -97,7 +114,8 @@ std::vector<std::pair<Via, PathAnswer>> find_all_data_paths(const Fabric& fabric
                                                             PathQuery query);
 
 // Shortest chain of links inside one server between two devices, NVLink allowed or not; ties go to
-// the wider chain, then lower ids. Empty when none.
+// the wider chain, then lower ids. Empty when none. With `acs`, traffic between peers that turns at
+// a switch with ACS redirect goes up to the host bridge and back.
 struct InnerRouteOptions {
   bool use_nvlink = true;
   bool acs = true;
