@@ -3,7 +3,9 @@
 // sees nothing else.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -53,10 +55,21 @@ struct Result {
   Duration completion;
   std::vector<OpSpan> ops;        // by OpId
   std::vector<LinkLoad> links;    // links that carried anything, by id
-  std::vector<FlowRecord> flows;  // when Options::record_flows
+  std::vector<FlowRecord> flows;  // one a transfer, by OpId; when Options::record_flows
   Bottleneck bottleneck;
   EngineStats engine;
 };
+
+// Completion times of flows (end - start). Percentiles by nearest rank: p99 is the smallest time
+// that at least 99 % of the flows do not exceed.
+struct FlowTimes {
+  std::size_t count = 0;
+  Duration mean, p50, p99, max;
+};
+FlowTimes flow_times(std::span<const FlowRecord> flows);
+
+// The `count` most utilised links, busiest first, ties by id.
+std::vector<LinkLoad> top_links(std::span<const LinkLoad> links, std::size_t count);
 
 // Observer of a run. Every method has an empty body; with no probe attached nothing is called.
 class Probe {
@@ -64,6 +77,8 @@ class Probe {
   virtual ~Probe() = default;
   virtual void op_started(work::OpId, Instant) {}
   virtual void op_ended(work::OpId, Instant) {}
+  // Payload rate from now on; `flow` is the value of its OpId. With several queue pairs an
+  // op has several flows under one number. A rate without limit is not reported.
   virtual void flow_rate(std::uint32_t /*flow*/, Instant, BitRate) {}
   virtual void progress(double /*done 0..1*/, Instant) {}
 };
