@@ -71,7 +71,8 @@ const YamlNode* Fields::scalar(std::string_view key, std::string_view wanted) {
   const YamlNode* value = take(key);
   if (value == nullptr || value->kind == YamlNode::Kind::scalar) return value;
   diagnostics_->add(value->where,
-                    fmt::format("{} is {}, not {}", key, kind_name(value->kind), wanted));
+                    fmt::format("{} is {}, not {}", key, kind_name(value->kind), wanted),
+                    fmt::format("write one value after '{}:'", key));
   return nullptr;
 }
 
@@ -100,9 +101,11 @@ std::optional<std::int64_t> Fields::optional_int(std::string_view key, std::int6
   if (value == nullptr) return std::nullopt;
   const auto number = parse_int(value->text);
   if (!number) {
-    complain(key, fmt::format("{} '{}' is not a whole number", key, value->text));
+    complain(key, fmt::format("{} '{}' is not a whole number", key, value->text),
+             fmt::format("write a whole number from {} to {}", min, max));
   } else if (*number < min || *number > max) {
-    complain(key, fmt::format("{} {} is outside {} to {}", key, *number, min, max));
+    complain(key, fmt::format("{} {} is outside {} to {}", key, *number, min, max),
+             "write a value within that range");
   } else {
     return number;
   }
@@ -119,9 +122,11 @@ std::optional<double> Fields::optional_double(std::string_view key, double min, 
   if (value == nullptr) return std::nullopt;
   const auto number = parse_double(value->text);
   if (!number) {
-    complain(key, fmt::format("{} '{}' is not a number", key, value->text));
+    complain(key, fmt::format("{} '{}' is not a number", key, value->text),
+             fmt::format("write a number from {} to {}", min, max));
   } else if (*number < min || *number > max) {
-    complain(key, fmt::format("{} {} is outside {} to {}", key, *number, min, max));
+    complain(key, fmt::format("{} {} is outside {} to {}", key, *number, min, max),
+             "write a value within that range");
   } else {
     return number;
   }
@@ -133,7 +138,8 @@ std::optional<bool> Fields::optional_bool(std::string_view key) {
   if (value == nullptr) return std::nullopt;
   if (value->text == "true") return true;
   if (value->text == "false") return false;
-  complain(key, fmt::format("{} '{}' is neither true nor false", key, value->text));
+  complain(key, fmt::format("{} '{}' is neither true nor false", key, value->text),
+           "write true or false");
   return std::nullopt;
 }
 
@@ -221,7 +227,7 @@ void Fields::finish() {
   for (const auto& [key, value] : node_->entries) {
     if (std::find(asked_.begin(), asked_.end(), key.text) != asked_.end()) continue;
     diagnostics_->add(key.where, fmt::format("unknown key '{}' in {}", key.text, what_),
-                      suggest(key.text, asked_));
+                      asked_.empty() ? "remove it" : suggest(key.text, asked_));
   }
 }
 

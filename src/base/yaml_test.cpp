@@ -134,15 +134,15 @@ TEST(Fields, ReportsEveryFaultOfAMapping) {
   EXPECT_EQ(link_faults("bandwidth: fast\nlanes: 32\nloss: many\nup: yes\nkind: pci\nname: [x]\n"
                         "ends: 3\n"),
             "1:12 bandwidth 'fast' is not a rate (write for example 400Gbps or 50GB/s)\n"
-            "2:8 lanes 32 is outside 1 to 16\n"
-            "3:7 loss 'many' is not a number\n"
-            "4:5 up 'yes' is neither true nor false\n"
+            "2:8 lanes 32 is outside 1 to 16 (write a value within that range)\n"
+            "3:7 loss 'many' is not a number (write a number from 0 to 1)\n"
+            "4:5 up 'yes' is neither true nor false (write true or false)\n"
             "5:7 unknown kind 'pci' (did you mean 'pcie'?)\n"
-            "6:7 name is a list, not text\n"
+            "6:7 name is a list, not text (write one value after 'name:')\n"
             "7:7 ends is a single value, not a list (write '- item' lines or [a, b])\n");
   EXPECT_EQ(link_faults("bandwidth: 1Gbps\nlanes: '8'\nname:\n"),
             "2:8 lanes is text in quotes, not a whole number (remove the quotes)\n"
-            "3:6 name is empty, not text\n");
+            "3:6 name is empty, not text (write one value after 'name:')\n");
   EXPECT_EQ(link_faults("bandwidth: 0Gbps\n"), "1:12 bandwidth must be more than zero\n");
 }
 
