@@ -1,5 +1,5 @@
 // A topology generator: parameters and a server in, a Fabric out. One file and one row of list.def
-// each. Closed forms (PROTOCOLS 8.2) are stated by the generator and the conformance test measures
+// each. Closed forms are stated by the generator and the conformance test measures
 // every generated fabric against them.
 #pragma once
 
@@ -21,6 +21,18 @@ struct Parameter {
   double default_value = 0;  // NaN: required or derived, see meaning
   double min = 0, max = 0;
   std::string meaning;
+  bool whole = false;  // only whole numbers
+};
+
+// A scale-up domain (NVLink, xGMI) that joins GPUs of several servers through planes of switch
+// chips: every GPU has `links_per_chip` links to every chip of its domain. It can stand alone (row
+// scale_up) or be added to any other topology (Inputs::scale_up); see scale_up_domain.h.
+struct ScaleUp {
+  std::int64_t servers_per_domain = 0;  // 0: all servers form one domain
+  std::int64_t chips = 18;              // per domain
+  std::int64_t links_per_chip = 1;
+  fabric::DeviceClass chip_class;  // kind nvswitch
+  fabric::LinkClass link;          // one link; several to one chip are bundled into a wider one
 };
 
 // What the cluster file gives besides the numeric parameters.
@@ -31,16 +43,28 @@ struct Inputs {
   fabric::DeviceClass switch_class;          // model, forwarding latency, radix, buffer
   fabric::LinkClass host_link;               // NIC to first switch
   fabric::LinkClass fabric_link;             // switch to switch
+  // By tier, leaf first, where tiers use different switches; a tier beyond the list (or all of
+  // them, when it is empty) uses switch_class.
+  std::vector<fabric::DeviceClass> tier_switch_classes;
+  // Every generator joins the servers' GPUs this way too when it is set.
+  std::optional<ScaleUp> scale_up;
 };
 
-// Counts a correct build has; nullopt where the family states none.
+// Counts a correct build has; nullopt where the family states none. An endpoint is a network port
+// of a NIC; where no NIC is cabled (row scale_up alone) it is a GPU and a switch is an NVSwitch
+// chip.
 struct ClosedForm {
-  std::optional<std::int64_t> hosts;  // network ports of NICs
+  std::optional<std::int64_t> hosts;  // endpoints
   std::optional<std::int64_t> switches;
   std::optional<std::int64_t> switch_links;    // cables between switches
-  std::optional<int> diameter_switches;        // most switches between two NICs
-  std::optional<std::int64_t> shortest_paths;  // between the farthest NICs
+  std::optional<int> diameter_switches;        // most switches between two endpoints
+  std::optional<std::int64_t> shortest_paths;  // first to last switch, each cable counted apart
   std::optional<double> bisection;             // in host links, one direction
+  // The cut that `bisection` speaks of: endpoints on the first so many tier-1 switches against the
+  // rest; 0: the first half of all endpoints against the rest.
+  std::int64_t bisection_leaves = 0;
+  // By tier below the top: bandwidth down over bandwidth up, the most of any switch built.
+  std::vector<double> oversubscription;
 };
 
 class Topology {
