@@ -1,0 +1,407 @@
+// Every row of src/topology/list.def against its closed form, on a grid and on random inputs; and
+// the textbook and published counts that the closed forms must give.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/text.h"
+#include "conformance/measure.h"
+#include "routing/deadlock.h"
+#include "routing/routes.h"
+
+namespace weft {
+namespace {
+
+using fabric::DeviceId;
+using fabric::Fabric;
+using test::make_ethernet;
+using test::make_server;
+using test::make_switch;
+using test::Measured;
+using topology::ClosedForm;
+using topology::Inputs;
+using topology::Topology;
+
+struct Sketch {
+  std::string topology{};
+  std::vector<test::ServerSketch> servers{};
+  int radix = 4;
+  std::int64_t host_gbps = 400, fabric_gbps = 400;
+  std::map<std::string, double> parameters{};
+};
+
+std::string describe(const Sketch& sketch) {
+  std::string text = fmt::format("{} radix={} {}G/{}G servers=", sketch.topology, sketch.radix,
+                                 sketch.host_gbps, sketch.fabric_gbps);
+  for (const auto& s : sketch.servers) text += fmt::format("{}g{}x{} ", s.gpus, s.nics, s.ports);
+  for (const auto& [name, number] : sketch.parameters) text += fmt::format("{}={} ", name, number);
+  return text;
+}
+
+// Inputs of a sketch; owns the templates.
+struct Prepared {
+  explicit Prepared(const Sketch& sketch) {
+    templates.reserve(sketch.servers.size());
+    for (const auto& server : sketch.servers) templates.push_back(make_server(server));
+    for (const Fabric& server : templates) inputs.servers.push_back(&server);
+    inputs.parameters = sketch.parameters;
+    const bool scale_up = sketch.topology == "scale_up";
+    inputs.switch_class = scale_up ? test::make_chip(sketch.radix) : make_switch(sketch.radix);
+    inputs.host_link = scale_up ? test::make_nvlink() : make_ethernet(sketch.host_gbps);
+    inputs.fabric_link = make_ethernet(sketch.fabric_gbps);
+  }
+  std::vector<Fabric> templates;
+  Inputs inputs;
+};
+
+template <class T>
+std::string differs(const char* what, const std::optional<T>& stated, T measured) {
+  if (!stated || *stated == measured) return {};
+  return fmt::format("{}: stated {}, measured {}; ", what, *stated, measured);
+}
+
+std::string compare_structure(const Fabric& built) {
+  std::set<std::string_view> names;
+  std::string faults;
+  for (std::size_t d = 0; d < built.device_count(); ++d) {
+    names.insert(built.name(DeviceId(d)));
+    const int radix = built.device_class(DeviceId(d)).radix;
+    const auto ports = static_cast<int>(built.out_links(DeviceId(d)).size());
+    if (radix > 0 && ports > radix) faults += fmt::format("{} of {} ports; ", ports, radix);
+  }
+  if (names.size() != built.device_count()) faults += "names repeat; ";
+  return faults;
+}
+
+std::string compare(const Inputs& inputs, const Fabric& built, const ClosedForm& form) {
+  const Measured measured = test::measure(built);
+  std::string faults = compare_structure(built);
+  if (form.diameter_switches && !measured.connected) faults += "not connected; ";
+  faults += differs("hosts", form.hosts, static_cast<std::int64_t>(measured.endpoints.size()));
+  faults += differs("switches", form.switches, static_cast<std::int64_t>(measured.switches.size()));
+  faults += differs("switch links", form.switch_links, measured.switch_links);
+  faults += differs("diameter", form.diameter_switches, measured.diameter_switches);
+  faults += differs("shortest paths", form.shortest_paths, measured.shortest_paths);
+  if (form.bisection) {
+    const double flow =
+        static_cast<double>(test::measure_bisection(built, measured, form.bisection_leaves)) /
+        static_cast<double>(inputs.host_link.raw_rate.bps());
+    if (std::abs(flow - *form.bisection) > 1e-6) {
+      faults += fmt::format("bisection: stated {}, measured {}; ", *form.bisection, flow);
+    }
+  }
+  for (std::size_t t = 0; t < form.oversubscription.size(); ++t) {
+    // Measured 0: this tier has no switch with links up, which the form must not state either.
+    const double most = t < measured.oversubscription.size() ? measured.oversubscription[t] : 0;
+    if (std::abs(most - form.oversubscription[t]) > 1e-9) {
+      faults += fmt::format("oversubscription {}: stated {}, measured {}; ", t + 1,
+                            form.oversubscription[t], most);
+    }
+  }
+  return faults;
+}
+
+// No more oversubscribed than was asked for.
+std::string compare_asked(const Inputs& inputs, const ClosedForm& form) {
+  std::string faults;
+  for (std::size_t t = 0; t < form.oversubscription.size(); ++t) {
+    const auto name =
+        t == 0 ? std::string("oversubscription") : fmt::format("oversubscription_{}", t + 1);
+    const auto asked = inputs.parameters.find(name);
+    const double most = asked == inputs.parameters.end() ? 1 : asked->second;
+    if (form.oversubscription[t] > most + 1e-9) {
+      faults += fmt::format("{}: asked {}, built {}; ", name, most, form.oversubscription[t]);
+    }
+  }
+  return faults;
+}
+
+// Empty when the sketch is refused with reasons, or built as its closed form says.
+std::string check_sketch(const Sketch& sketch, int& built_count) {
+  const Topology& row = *topology::find_topology(sketch.topology);
+  const Prepared prepared(sketch);
+  const std::vector<std::string> refusals = row.refuse(prepared.inputs);
+  for (const std::string& sentence : refusals) {
+    if (sentence.size() < 20) return "a refusal without a reason: " + sentence;
+  }
+  if (!refusals.empty()) return {};
+  ++built_count;
+  const Fabric built = row.build(prepared.inputs);
+  const ClosedForm form = row.closed_form(prepared.inputs);
+  return compare(prepared.inputs, built, form) + compare_asked(prepared.inputs, form);
+}
+
+class EveryTopology : public testing::TestWithParam<const Topology*> {};
+
+INSTANTIATE_TEST_SUITE_P(Rows, EveryTopology, testing::ValuesIn(topology::all_topologies()),
+                         [](const auto& info) { return std::string(info.param->name()); });
+
+TEST_P(EveryTopology, EqualsItsClosedFormOnAGrid) {
+  int built = 0;
+  for (const int radix : {4, 6, 8}) {
+    for (const int servers : {1, 2, 3, 5, 8, 13}) {
+      for (const test::ServerSketch server :
+           {test::ServerSketch{1, 1, 1}, test::ServerSketch{2, 2, 1},
+            test::ServerSketch{2, 2, 2}}) {
+        for (const std::int64_t fabric_gbps : {400, 800}) {
+          const Sketch sketch{.topology = std::string(GetParam()->name()),
+                              .servers = std::vector(static_cast<std::size_t>(servers), server),
+                              .radix = radix,
+                              .fabric_gbps = fabric_gbps};
+          EXPECT_EQ(check_sketch(sketch, built), "") << describe(sketch);
+        }
+      }
+    }
+  }
+  EXPECT_GT(built, 10);
+}
+
+Sketch random_sketch(const Topology& row) {
+  Sketch sketch{.topology = std::string(row.name())};
+  const int kinds = *rc::gen::inRange(1, 3);
+  std::vector<test::ServerSketch> templates;
+  for (int i = 0; i < kinds; ++i) {
+    templates.push_back(
+        {*rc::gen::inRange(1, 4), *rc::gen::inRange(1, 4), *rc::gen::inRange(1, 3)});
+  }
+  const int servers = *rc::gen::inRange(1, 25);
+  for (int i = 0; i < servers; ++i) {
+    sketch.servers.push_back(templates[*rc::gen::inRange<std::size_t>(0, templates.size())]);
+  }
+  sketch.radix = *rc::gen::inRange(3, 17);
+  sketch.host_gbps = *rc::gen::element<std::int64_t>(100, 200, 400);
+  sketch.fabric_gbps = *rc::gen::element<std::int64_t>(200, 400, 800);
+  for (const topology::Parameter& parameter : row.parameters()) {
+    if (parameter.name == "radix" || *rc::gen::inRange(0, 3) != 0) continue;
+    double number = parameter.whole ? *rc::gen::inRange(1, 6) : *rc::gen::inRange(1, 9) / 2.0;
+    sketch.parameters[parameter.name] = std::clamp(number, parameter.min, parameter.max);
+  }
+  return sketch;
+}
+
+TEST_P(EveryTopology, EqualsItsClosedFormOnRandomInputs) {
+  int built = 0;
+  EXPECT_TRUE(rc::check(std::string(GetParam()->name()), [&] {
+    for (int i = 0; i < 10; ++i) {
+      const Sketch sketch = random_sketch(*GetParam());
+      const std::string faults = check_sketch(sketch, built);
+      if (!faults.empty()) RC_FAIL(faults + describe(sketch));
+    }
+  }));
+  EXPECT_GT(built, 15);
+}
+
+TEST_P(EveryTopology, TellsItsParametersAndNamesFaultyOnes) {
+  std::set<std::string> names;
+  for (const topology::Parameter& parameter : GetParam()->parameters()) {
+    EXPECT_TRUE(names.insert(parameter.name).second) << parameter.name;
+    EXPECT_GT(parameter.meaning.size(), 10u) << parameter.name;
+    EXPECT_LT(parameter.min, parameter.max) << parameter.name;
+    if (parameter.default_value == parameter.default_value) {  // not NaN
+      EXPECT_GE(parameter.default_value, parameter.min) << parameter.name;
+      EXPECT_LE(parameter.default_value, parameter.max) << parameter.name;
+    }
+  }
+  Sketch sketch{.topology = std::string(GetParam()->name()), .servers = {{1, 1, 1}}};
+  sketch.parameters = {{"radxi", 4}, {"radix", 4.5}};
+  const auto refusals = GetParam()->refuse(Prepared(sketch).inputs);
+  ASSERT_EQ(refusals.size(), 2u);
+  EXPECT_NE(refusals[0].find("4.5"), std::string::npos) << refusals[0];
+  EXPECT_NE(refusals[1].find("did you mean 'radix'"), std::string::npos) << refusals[1];
+}
+
+// The table that a model's page must show for a row: this file is its only other copy.
+std::string parameter_table(const Topology& row) {
+  std::string table = "| name | unit | default | range | meaning |\n|---|---|---|---|---|\n";
+  for (const topology::Parameter& p : row.parameters()) {
+    const bool derived = p.default_value != p.default_value;
+    table += fmt::format("| {} | {} | {} | {} to {} | {} |\n", p.name, p.unit,
+                         derived ? std::string("derived") : fmt::format("{}", p.default_value),
+                         p.min, p.max, p.meaning);
+  }
+  return table;
+}
+
+TEST_P(EveryTopology, PageShowsItsParameters) {
+  const auto page = fmt::format("{}/docs/models/{}.md", WEFT_SOURCE_DIR, GetParam()->name());
+  const std::string table = parameter_table(*GetParam());
+  EXPECT_NE(read_file(page).find(table), std::string::npos) << page << " needs\n" << table;
+}
+
+// Distances that Routes finds are those of the breadth-first search, every NIC reaches every NIC
+// over a path of that length, and up-down routes cannot deadlock.
+TEST_P(EveryTopology, RoutesAreShortestAndFreeOfBufferCycles) {
+  if (GetParam()->name() == "scale_up") GTEST_SKIP() << "no network to route over";
+  Sketch sketch{.topology = std::string(GetParam()->name()),
+                .servers = std::vector<test::ServerSketch>(12, {2, 2, 1}),
+                .radix = 8};
+  if (sketch.topology == "single_switch") sketch.radix = 24;  // 12 x 2 ports
+  if (sketch.topology == "three_tier") sketch.radix = 12;     // 3 pods x 2 x 2 links on a core
+  const Prepared prepared(sketch);
+  ASSERT_EQ(GetParam()->refuse(prepared.inputs), std::vector<std::string>{});
+  const Fabric built = GetParam()->build(prepared.inputs);
+  const routing::Routes routes(built, {});
+  int longest = 0;
+  std::vector<fabric::LinkId> links;
+  for (const DeviceId from : built.of_kind(fabric::DeviceKind::nic)) {
+    for (const DeviceId to : built.of_kind(fabric::DeviceKind::nic)) {
+      links.clear();
+      ASSERT_TRUE(routes.path(from, to, routing::entropy_of(from, to, 0), links));
+      ASSERT_EQ(static_cast<int>(links.size()), routes.distance(from, to));
+      DeviceId at = from;
+      for (const fabric::LinkId link : links) {
+        ASSERT_EQ(built.from(link), at);
+        at = built.to(link);
+      }
+      ASSERT_EQ(at, to);
+      longest = std::max(longest, routes.distance(from, to));
+    }
+  }
+  // n switches on the way are n + 1 links.
+  EXPECT_EQ(longest, *GetParam()->closed_form(prepared.inputs).diameter_switches + 1);
+  EXPECT_TRUE(routing::find_buffer_cycle(built, routes).empty());
+}
+
+ClosedForm form_of(const Sketch& sketch, std::size_t servers) {
+  Prepared prepared(sketch);
+  prepared.inputs.servers.assign(servers, prepared.inputs.servers.front());
+  const Topology& row = *topology::find_topology(sketch.topology);
+  const auto refusals = row.refuse(prepared.inputs);
+  EXPECT_TRUE(refusals.empty()) << describe(sketch) << refusals.front();
+  if (!refusals.empty()) return {};
+  return row.closed_form(prepared.inputs);
+}
+
+// k-ary fat tree: k^3/4 hosts, 5k^2/4 switches, k^3/2 switch links, (k/2)^2 paths between pods.
+TEST(TopologyCounts, FatTreeIsTheTextbooks) {
+  for (const int k : {4, 8, 48, 64}) {
+    const Sketch sketch{.topology = "fat_tree", .servers = {{1, 1, 1}}, .radix = k};
+    const ClosedForm form = form_of(sketch, static_cast<std::size_t>(k) * k * k / 4);
+    EXPECT_EQ(form.hosts, std::int64_t{k} * k * k / 4);
+    EXPECT_EQ(form.switches, std::int64_t{5} * k * k / 4);
+    EXPECT_EQ(form.switch_links, std::int64_t{k} * k * k / 2);
+    EXPECT_EQ(form.diameter_switches, 5);
+    EXPECT_EQ(form.shortest_paths, std::int64_t{k} * k / 4);
+    EXPECT_EQ(form.bisection, k * k * k / 8.0);  // full: half the hosts
+  }
+  // k = 4: 16 hosts, 20 switches, 4 paths. k = 64: 65,536 hosts, 5,120 switches, 1,024 paths.
+  const Sketch k64{.topology = "fat_tree", .servers = {{1, 1, 1}}, .radix = 64};
+  const ClosedForm form = form_of(k64, 65'536);
+  EXPECT_EQ(form.switches, 5'120);
+  EXPECT_EQ(form.shortest_paths, 1'024);
+}
+
+// Two tiers of k = 64: 64 x 32 = 2,048 hosts, 64 leaves + 32 spines = 96 switches, 32 paths.
+TEST(TopologyCounts, LeafSpineIsTheTextbooks) {
+  const Sketch sketch{.topology = "leaf_spine", .servers = {{1, 1, 1}}, .radix = 64};
+  const ClosedForm form = form_of(sketch, 2'048);
+  EXPECT_EQ(form.switches, 96);
+  EXPECT_EQ(form.switch_links, 2'048);
+  EXPECT_EQ(form.diameter_switches, 3);
+  EXPECT_EQ(form.shortest_paths, 32);
+  EXPECT_EQ(form.bisection, 1'024.0);
+}
+
+// 3:1 on k = 64: 48 down and 16 up; between leaves each host gets 1/3.
+TEST(TopologyCounts, OversubscriptionDividesTheBisection) {
+  Sketch sketch{.topology = "leaf_spine", .servers = {{1, 1, 1}}, .radix = 64};
+  sketch.parameters["oversubscription"] = 3;
+  const ClosedForm form = form_of(sketch, 48 * 10);
+  EXPECT_EQ(form.oversubscription, std::vector<double>{3.0});
+  EXPECT_EQ(form.bisection, 240 / 3.0);
+}
+
+struct Published {
+  std::size_t servers;
+  std::int64_t switches;
+  std::int64_t cables;  // per boundary between tiers
+  int tiers;
+};
+
+// NVIDIA DGX SuperPOD H100 reference architecture (RA-11333): scalable units of 32 nodes x 8 rails
+// on QM9700 (64 x 400G): leaf + spine + core and cables per boundary. 1 SU is built with 31 nodes.
+TEST(TopologyCounts, RailIsTheDgxSuperPods) {
+  const Published table[] = {{31, 8 + 4, 256, 2},
+                             {64, 16 + 8, 512, 2},
+                             {127, 32 + 16, 1'024, 2},
+                             {128, 32 + 16, 1'024, 2},
+                             {256, 64 + 32, 2'048, 2},
+                             {512, 128 + 128 + 64, 4'096, 3},
+                             {1'024, 256 + 256 + 128, 8'192, 3},
+                             {2'048, 512 + 512 + 256, 16'384, 3}};
+  for (const Published& row : table) {
+    const Sketch sketch{.topology = "rail", .servers = {{8, 8, 1}}, .radix = 64};
+    const ClosedForm form = form_of(sketch, row.servers);
+    EXPECT_EQ(form.switches, row.switches) << row.servers;
+    EXPECT_EQ(form.switch_links, row.cables * (row.tiers - 1)) << row.servers;
+    EXPECT_EQ(form.diameter_switches, 2 * row.tiers - 1) << row.servers;
+  }
+}
+
+// The same on Quantum-X800 Q3400 (144 x 800G), units of 72 nodes: 72 uplinks spread evenly only
+// over a divisor of 72, so 32 leaves need 18 spines (16 would fit the ports) and 64 need 36.
+TEST(TopologyCounts, WholeLinksSpreadEvenlyOnQ3400) {
+  const Published table[] = {{72, 8 + 4, 576, 2},
+                             {144, 16 + 8, 1'152, 2},
+                             {288, 32 + 18, 2'304, 2},
+                             {576, 64 + 36, 4'608, 2},
+                             {1'296, 144 + 72, 10'368, 2}};
+  for (const Published& row : table) {
+    Sketch sketch{.topology = "rail", .servers = {{8, 8, 1}}, .radix = 144};
+    sketch.host_gbps = sketch.fabric_gbps = 800;
+    const ClosedForm form = form_of(sketch, row.servers);
+    EXPECT_EQ(form.switches, row.switches) << row.servers;
+    EXPECT_EQ(form.switch_links, row.cables) << row.servers;
+  }
+}
+
+// One more server than two tiers hold takes three; with tiers asked, the sentence has the numbers.
+TEST(TopologyCounts, RefusalsCarryTheArithmetic) {
+  Sketch sketch{.topology = "leaf_spine", .servers = {{8, 8, 1}}, .radix = 64};
+  Prepared prepared(sketch);
+  prepared.inputs.servers.assign(257, prepared.inputs.servers.front());
+  // 257 x 8 = 2,056 ports / 32 = 65 leaves.
+  const auto refusals = topology::find_topology("leaf_spine")->refuse(prepared.inputs);
+  ASSERT_EQ(refusals.size(), 1u);
+  EXPECT_EQ(refusals[0],
+            "65 leaves are needed and 2 tiers of these switches join at most 64 (2048 host links)");
+  EXPECT_EQ(
+      form_of({.topology = "rail", .servers = {{8, 8, 1}}, .radix = 64}, 257).diameter_switches, 5);
+}
+
+// NVL72: 18 servers x 4 GPUs, 18 chips of 72 ports: 72 x 18 = 1,296 NVLinks, each chip full; and a
+// rail network on the NICs at the same time.
+TEST(TopologyCounts, Nvl72TogetherWithRails) {
+  const Sketch sketch{
+      .topology = "rail", .servers = std::vector<test::ServerSketch>(18, {4, 4, 1}), .radix = 64};
+  Prepared prepared(sketch);
+  prepared.inputs.scale_up.emplace();
+  prepared.inputs.scale_up->servers_per_domain = 18;
+  prepared.inputs.scale_up->chip_class = test::make_chip(72);
+  prepared.inputs.scale_up->link = test::make_nvlink();
+  const Topology& row = *topology::find_topology("rail");
+  ASSERT_TRUE(row.refuse(prepared.inputs).empty());
+  const Fabric built = row.build(prepared.inputs);
+  const auto chips = built.of_kind(fabric::DeviceKind::nvswitch);
+  ASSERT_EQ(chips.size(), 18u);
+  std::size_t nvlinks = 0;
+  for (const DeviceId chip : chips) nvlinks += built.out_links(chip).size();
+  EXPECT_EQ(nvlinks, 1'296u);
+  EXPECT_EQ(built.find("nvl0/nvswitch17"), chips.back());
+  // 72 NICs of 64-port switches: 4 rails x 18 servers on 4 leaves.
+  EXPECT_EQ(test::measure(built).endpoints.size(), 72u);
+  // 19 servers make a chip need 76 ports.
+  prepared.inputs.servers.push_back(prepared.inputs.servers.front());
+  prepared.inputs.scale_up->servers_per_domain = 0;
+  const auto refusals = row.refuse(prepared.inputs);
+  ASSERT_EQ(refusals.size(), 1u);
+  EXPECT_EQ(
+      refusals[0],
+      "a domain of 19 servers has 76 GPUs x 1 links = 76 ports on each chip, 'nvswitch' has 72");
+}
+
+}  // namespace
+}  // namespace weft
