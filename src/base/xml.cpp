@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <pugixml.hpp>
 
 #include "base/check.h"
@@ -22,6 +23,10 @@ constexpr unsigned kOptions =
 bool is_xml_character(char32_t c) {
   return c == '\t' || c == '\n' || c == '\r' || (c >= 0x20 && c <= 0xd7ff) ||
          (c >= 0xe000 && c <= 0xfffd) || (c >= 0x10000 && c <= 0x10ffff);
+}
+
+bool is_entity_character(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '#';
 }
 
 // The character that "&name;" stands for, or nullopt.
@@ -120,6 +125,10 @@ class Reader {
       if (out.attribute(a.name()) != nullptr) {
         complain(offset_of(a.name()), fmt::format("attribute '{}' given twice", a.name()));
       }
+      if (const char* less = std::strchr(a.value(), '<')) {
+        complain(offset_of(less), fmt::format("'<' in the value of attribute '{}'", a.name()),
+                 "write &lt; for the character itself; is a quote missing?");
+      }
       out.attributes.emplace_back(a.name(), decode(a.value()));
     }
     for (const pugi::xml_node child : node.children()) {
@@ -137,9 +146,10 @@ class Reader {
       const std::size_t amp = raw.find('&', done);
       out += raw.substr(done, amp - done);
       if (amp == std::string_view::npos) return out;
-      const std::size_t semicolon = raw.find(';', amp);
-      const bool closed = semicolon != std::string_view::npos && semicolon - amp <= 32;
-      const auto name = closed ? raw.substr(amp + 1, semicolon - amp - 1) : std::string_view{};
+      std::size_t end = amp + 1;
+      while (end < raw.size() && is_entity_character(raw[end])) ++end;
+      const bool closed = end < raw.size() && raw[end] == ';';
+      const auto name = closed ? raw.substr(amp + 1, end - amp - 1) : std::string_view{};
       if (const auto c = entity(name)) {
         append_utf8(out, *c);
       } else {
@@ -147,7 +157,7 @@ class Reader {
                  closed ? fmt::format("unknown entity '&{};'", name) : "a bare '&'",
                  "write &amp; for the character itself");
       }
-      done = closed ? semicolon + 1 : amp + 1;
+      done = closed ? end + 1 : amp + 1;
     }
   }
 

@@ -50,6 +50,8 @@ TEST(Xml, RefusesWhatIsNotWellFormed) {
   EXPECT_EQ(fault_of("<a x='&foo;'/>"), "1:7 unknown entity '&foo;'");
   EXPECT_EQ(fault_of("<a>&foo;</a>"), "1:4 unknown entity '&foo;'");
   EXPECT_EQ(fault_of("<a x='b & c'/>"), "1:9 a bare '&'");
+  EXPECT_EQ(fault_of("<a x='b<c'/>"), "1:8 '<' in the value of attribute 'x'");
+  EXPECT_EQ(fault_of("<a x='&b c;'/>"), "1:7 a bare '&'");
   EXPECT_EQ(fault_of("<a x='&#0;'/>"), "1:7 unknown entity '&#0;'");
   EXPECT_EQ(fault_of("<!DOCTYPE a [<!ENTITY x 'y'>]><a/>").substr(0, 2), "1:");
   EXPECT_EQ(fault_of(std::string_view("<a>\0</a>", 8)),
