@@ -58,8 +58,13 @@ void add_wire_leg(PathBuilder& builder, const Fabric& fabric, const PathCosts& c
 
 }  // namespace
 
-PathAnswer tcp_path(const Fabric& fabric, const PathCosts& costs, const NetworkRoute& route,
+PathAnswer tcp_path(const Fabric& fabric, const PathCosts& given, const NetworkRoute& route,
                     const PathQuery& query) {
+  PathCosts costs = given;
+  if (!given.network.rdma) {  // the stack is TCP itself and says how large its segments are
+    costs.tcp_mss = given.network.mtu;
+    costs.tcp_overhead = given.network.overhead;
+  }
   NetworkCosts ip = costs.network;
   ip.routable = true;  // TCP brings its own IP header
   const NetworkLegs network = find_network(fabric, ip, route, query);
