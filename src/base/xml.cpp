@@ -133,7 +133,7 @@ class Reader {
     }
     for (const pugi::xml_node child : node.children()) {
       if (child.type() == pugi::node_element) out.children.push_back(element(child, depth + 1));
-      if (child.type() == pugi::node_pcdata) decode(child.value());  // for its complaints
+      if (child.type() == pugi::node_pcdata) out.text += decode(child.value());
     }
     return out;
   }

@@ -1,5 +1,5 @@
 // XML read with pugixml into a tree whose elements know their line and column.
-// Text content is dropped (none of our formats has any). A DOCTYPE line is passed over (hwloc
+// A DOCTYPE line is passed over (hwloc
 // writes one) unless it declares something; entities beyond the five predefined ones are refused;
 // nesting over 256 is an error.
 #pragma once
@@ -17,6 +17,7 @@ struct XmlElement {
   std::string name;
   std::vector<std::pair<std::string, std::string>> attributes;  // in order written
   std::vector<XmlElement> children;
+  std::string text;  // all text directly inside, children left out
   SourcePosition where;
 
   [[nodiscard]] const std::string* attribute(std::string_view key) const;  // nullptr when absent

@@ -55,6 +55,11 @@ bool same_card(const Fabric& fabric, DeviceId a, DeviceId b) {
   return dot != std::string_view::npos && other.substr(0, dot + 1) == one.substr(0, dot + 1);
 }
 
+// The link that the functions of one card share is part of the card, not a bridge on the way.
+bool is_card_slot(const Fabric& fabric, DeviceId device) {
+  return fabric.device_class(device).model == "multifunction-adapter";
+}
+
 struct Passed {
   int switches = 0, host_bridges = 0, cpus = 0;
 };
@@ -64,7 +69,7 @@ Passed count_passed(const Fabric& fabric, DeviceId from, const std::vector<LinkI
   Passed passed;
   const auto visit = [&](DeviceId device) {
     const DeviceKind kind = fabric.kind(device);
-    if (kind == DeviceKind::pcie_switch) ++passed.switches;
+    if (kind == DeviceKind::pcie_switch && !is_card_slot(fabric, device)) ++passed.switches;
     if (kind == DeviceKind::host_bridge) ++passed.host_bridges;
     if (kind == DeviceKind::cpu) ++passed.cpus;
   };

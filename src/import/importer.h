@@ -25,9 +25,12 @@ class FileLoader {
   virtual Source load(std::string_view name, const SourcePosition& asked_at) const = 0;
 };
 
+struct ServerHints;  // import/server_hints.h
+
 struct ImportContext {
   const Catalogue* catalogue = nullptr;  // parts: GPUs, NICs, links, PCI ids
   const FileLoader* loader = nullptr;
+  const ServerHints* hints = nullptr;  // data/fingerprints: names parts that a dump leaves out
 };
 
 class Importer {

@@ -8,6 +8,7 @@
 #include "collective/constants.h"
 #include "fabric/path_costs.h"
 #include "import/importer.h"
+#include "import/server_hints.h"
 
 namespace weft::scenario {
 
@@ -23,7 +24,7 @@ class Library : public import::FileLoader {
   [[nodiscard]] const import::Catalogue& catalogue() const { return catalogue_; }
   [[nodiscard]] const collective::Constants& collective_constants() const { return constants_; }
   [[nodiscard]] const fabric::PathCosts& path_costs() const { return costs_; }
-  [[nodiscard]] import::ImportContext context() const { return {&catalogue_, this}; }
+  [[nodiscard]] import::ImportContext context() const { return {&catalogue_, this, &hints_}; }
 
   // Names of the files in a folder, without ".yaml": names("clusters"), names("servers").
   [[nodiscard]] std::vector<std::string> names(std::string_view folder) const;
@@ -37,6 +38,7 @@ class Library : public import::FileLoader {
  private:
   std::vector<ShippedFile> files_;
   import::Catalogue catalogue_;
+  import::ServerHints hints_;  // import::read_hints() of fingerprints/servers.yaml
   collective::Constants constants_;
   fabric::PathCosts costs_;
 };

@@ -1,0 +1,637 @@
+// NCCL topology XML (NCCL_TOPO_DUMP_FILE, NCCL_TOPO_FILE, RCCL's models, the static files that
+// cloud images ship): one server, or several hosts of one NVLink domain (host_hash).
+// Model: a pci element that holds others is one PCIe switch (NCCL folds its two bridge levels into
+// one); all devices under one cpu element share one host bridge, as NCCL's own path classes have
+// it. Leaves out: graph files (refused by name), gin and collnet abilities, latencies. Format:
+// NCCL 2.30 topology XML, RCCL tools/topo_expl. Limits: docs/formats/nccl_xml.md.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/text.h"
+#include "base/xml.h"
+#include "import/importer.h"
+#include "import/server_sketch.h"
+#include "import/xml_fields.h"
+
+namespace weft::import {
+
+namespace {
+
+using fabric::LinkKind;
+using fabric::Vendor;
+using Kind = ServerSketch::Kind;
+using Node = ServerSketch::Node;
+
+constexpr std::size_t kMaxNodes = 1024;  // NCCL itself stops at 640 children
+constexpr std::int64_t kFastestPortMbps = 10'000'000;
+
+const std::vector<std::string> kCpuAttributes = {"numaid",   "affinity", "arch",     "vendor",
+                                                 "familyid", "modelid",  "host_hash"};
+const std::vector<std::string> kPciAttributes = {
+    "busid",      "class",     "vendor", "device", "subsystem_vendor", "subsystem_device",
+    "link_speed", "link_width"};
+const std::vector<std::string> kGpuAttributes = {"dev", "sm", "gcn", "arch", "rank", "gdr"};
+const std::vector<std::string> kPeerAttributes = {"target", "count", "tclass"};
+const std::vector<std::string> kNetAttributes = {"name", "dev",     "speed", "latency", "port",
+                                                 "guid", "maxconn", "gdr",   "coll"};
+
+// A scale-up link as one GPU states it.
+struct Statement {
+  std::size_t gpu = 0;
+  LinkKind kind = LinkKind::nvlink;
+  PciAddress target;
+  std::string target_text;
+  std::uint32_t target_class = 0;
+  int count = 1;
+  SourcePosition where;
+};
+
+// NCCL adds the extended family shifted by 4, CPUID says to add it as it is (AMD: 15 + extended).
+int cpuid_family(Vendor vendor, int family) {
+  return vendor == Vendor::amd && family > 127 ? 15 + (family >> 4) : family;
+}
+
+class NcclReader {
+ public:
+  NcclReader(const Source& source, const ImportContext& context)
+      : source_(source), context_(context) {}
+
+  fabric::Fabric read() {
+    const XmlElement root = parse_xml(source_.text, source_.file);
+    refuse_other_roots(root);
+    check_version(root);
+    for (const XmlElement& child : root.children) read_top(child);
+    if (hosts_.empty()) {
+      diagnostics_.add(root.where, "system has no cpu element",
+                       "a topology file has one cpu element per NUMA domain");
+    }
+    for (std::size_t host = 0; host < hosts_.size(); ++host) read_peers(host);
+    diagnostics_.throw_if_any(source_.text);
+    for (ServerSketch& sketch : hosts_) finish(sketch);
+    return build_servers(hosts_, *context_.catalogue);
+  }
+
+ private:
+  void refuse_other_roots(const XmlElement& root) {
+    if (root.name == "system") return;
+    if (root.name == "graphs") {
+      throw InputError(
+          root.where,
+          "this is an NCCL graph file (rings and trees that NCCL chose), not a topology",
+          "give the file that NCCL_TOPO_DUMP_FILE writes, not NCCL_GRAPH_DUMP_FILE");
+    }
+    throw InputError(root.where, fmt::format("root element is '{}', not 'system'", root.name),
+                     "an NCCL topology file starts with <system version=\"1\">");
+  }
+
+  void check_version(const XmlElement& root) {
+    const std::string* version = root.attribute("version");
+    if (version == nullptr) {
+      diagnostics_.add(root.where, "system has no version", "add version=\"1\"");
+    } else if (*version != "1" && *version != "2") {
+      diagnostics_.add(root.where, fmt::format("version '{}' of the topology format", *version),
+                       "versions 1 (NCCL) and 2 (RCCL) are read");
+    }
+  }
+
+  void unknown_element(const XmlElement& element, const XmlElement& parent,
+                       const std::vector<std::string>& known) {
+    const std::string what = fmt::format("unknown element '{}' in {}", element.name, parent.name);
+    if (const auto meant = did_you_mean(element.name, known)) {
+      diagnostics_.add(element.where, what, fmt::format("did you mean '{}'?", *meant));
+    } else {
+      notes_.push_back(fmt::format("{} (line {}) left out", what, element.where.line));
+    }
+  }
+
+  void read_top(const XmlElement& element) {
+    if (element.name == "cpu") return read_cpu(element);
+    diagnostics_.add(element.where, fmt::format("'{}' directly in system", element.name),
+                     element.name == "pci" || element.name == "nic"
+                         ? "put it inside the cpu element of the NUMA domain it belongs to"
+                         : "only cpu elements stand there");
+  }
+
+  ServerSketch& host_of(const std::string& hash) {
+    const auto [at, is_new] = host_index_.try_emplace(hash, hosts_.size());
+    if (is_new) {
+      hosts_.emplace_back();
+      addresses_.emplace_back();
+      statements_.emplace_back();
+    }
+    host_ = at->second;
+    return hosts_[host_];
+  }
+
+  ServerSketch& sketch() { return hosts_[host_]; }
+
+  void read_cpu(const XmlElement& element) {
+    XmlFields fields(element, diagnostics_);
+    fields.check_names(kCpuAttributes);
+    const std::string* hash = element.attribute("host_hash");
+    ServerSketch& sketch = host_of(hash == nullptr ? "" : *hash);
+    ServerSketch::Cpu cpu;
+    if (const auto numa = fields.integer("numaid", -1, 32767); numa && *numa >= 0) {
+      cpu.numa = static_cast<int>(*numa);
+    }
+    if (element.attribute("numaid") == nullptr) {
+      fields.complain("cpu has no numaid", "the NUMA node number, or -1 when it has none");
+    }
+    check_numa_is_new(sketch, cpu, fields);
+    cpu.cpu_affinity = fields.cpu_list("affinity").value_or("");
+    read_cpu_identity(element, fields, cpu);
+    sketch.cpus.push_back(cpu);
+    sketch.host_bridges.push_back({sketch.cpus.size() - 1});
+    const std::size_t bridge = sketch.host_bridges.size() - 1;
+    for (const XmlElement& child : element.children) {
+      if (child.name == "pci") {
+        read_pci(child, bridge, {});
+      } else if (child.name == "nic") {
+        read_nic_without_pci(child, bridge);
+      } else {
+        unknown_element(child, element, {"pci", "nic"});
+      }
+    }
+  }
+
+  void check_numa_is_new(const ServerSketch& sketch, const ServerSketch::Cpu& cpu,
+                         XmlFields& fields) {
+    for (const ServerSketch::Cpu& other : sketch.cpus) {
+      if (!cpu.numa || other.numa != cpu.numa) continue;
+      fields.complain(fmt::format("a second cpu element with numaid {}", *cpu.numa),
+                      "give each NUMA domain its own number, or each host its own host_hash");
+    }
+  }
+
+  void read_cpu_identity(const XmlElement& element, XmlFields& fields, ServerSketch::Cpu& cpu) {
+    static const std::map<std::string, Vendor, std::less<>> kVendors = {
+        {"GenuineIntel", Vendor::intel},
+        {"AuthenticAMD", Vendor::amd},
+        {"CentaurHauls", Vendor::zhaoxin},
+        {"Shanghai", Vendor::zhaoxin}};
+    static const std::vector<std::string> kArchitectures = {"x86_64", "arm64", "ppc64"};
+    const std::string* arch = element.attribute("arch");
+    if (arch != nullptr &&
+        std::find(kArchitectures.begin(), kArchitectures.end(), *arch) == kArchitectures.end()) {
+      fields.complain(fmt::format("unknown arch '{}'", *arch), suggest(*arch, kArchitectures));
+    } else if (arch != nullptr) {
+      cpu.architecture = *arch;
+    }
+    if (const std::string* vendor = element.attribute("vendor")) {
+      const auto known = kVendors.find(trim(*vendor));
+      if (known != kVendors.end()) cpu.vendor = known->second;
+      if (known == kVendors.end() && !trim(*vendor).empty()) {
+        notes_.push_back(fmt::format("CPU vendor '{}' is not known", *vendor));
+      }
+    }
+    if (cpu.architecture == "arm64") cpu.vendor = Vendor::arm;
+    if (cpu.architecture == "ppc64") cpu.vendor = Vendor::ibm;
+    const auto family = fields.integer("familyid", 0, 4095);
+    cpu.family = cpuid_family(cpu.vendor, static_cast<int>(family.value_or(0)));
+    cpu.model = static_cast<int>(fields.integer("modelid", 0, 65535).value_or(0));
+    if (arch == nullptr || (cpu.architecture == "x86_64" && cpu.vendor == Vendor::unknown)) {
+      notes_.push_back(
+          fmt::format("cpu on line {} does not name arch and vendor (NCCL itself refuses a cpu "
+                      "without arch): a "
+                      "generic x86_64 CPU",
+                      element.where.line));
+    }
+  }
+
+  static const XmlElement* child(const XmlElement& element, std::string_view name) {
+    for (const XmlElement& c : element.children) {
+      if (c.name == name) return &c;
+    }
+    return nullptr;
+  }
+
+  // What a pci element is: its children tell, else its class.
+  PciClass class_of(const XmlElement& element, XmlFields& fields,
+                    std::optional<std::uint32_t> class_code) {
+    const bool has_pci = child(element, "pci") != nullptr;
+    const PciClass by_code = class_code ? pci_class_of(*class_code) : PciClass::other;
+    if (child(element, "gpu") != nullptr) {
+      if (has_pci)
+        fields.complain("pci holds both a gpu and other pci elements",
+                        "a GPU is the end of a branch: close it before the next pci");
+      if (by_code == PciClass::nic || by_code == PciClass::bridge) {
+        fields.complain("pci holds a gpu but its class says otherwise", "GPUs have class 0x030200");
+      }
+      return PciClass::gpu;
+    }
+    if (child(element, "nic") != nullptr && !has_pci) {
+      if (by_code == PciClass::gpu) {
+        fields.complain("pci holds a nic but its class is that of a GPU",
+                        "NICs have class 0x020000 (Ethernet) or 0x020700 (InfiniBand)");
+      }
+      return PciClass::nic;
+    }
+    if (has_pci) {
+      if (class_code && by_code != PciClass::bridge) {
+        fields.complain("pci holds other pci elements but its class is not that of a bridge",
+                        "bridges have class 0x060400");
+      }
+      return PciClass::bridge;
+    }
+    return by_code;
+  }
+
+  void read_pci(const XmlElement& element, std::size_t bridge, std::optional<std::size_t> parent) {
+    XmlFields fields(element, diagnostics_);
+    fields.check_names(kPciAttributes);
+    const auto address = fields.address("busid");
+    const auto class_code = fields.hex("class", 0xffffff);
+    const std::uint32_t vendor = fields.hex("vendor", 0xffff).value_or(0);
+    const std::uint32_t device = fields.hex("device", 0xffff).value_or(0);
+    PciClass what = class_of(element, fields, class_code);
+    if (what == PciClass::other && !class_code) what = class_by_fingerprint(element, fields);
+    if (what == PciClass::other || what == PciClass::nvswitch) return;
+    if (what == PciClass::bridge && element.children.empty()) return;
+    if (sketch().nodes.size() >= kMaxNodes) {
+      throw InputError(element.where,
+                       fmt::format("more than {} PCI devices in one server", kMaxNodes),
+                       "one topology file holds one server");
+    }
+    if (address) check_address_is_new(*address, what != PciClass::bridge, fields);
+    Node node;
+    node.kind = what == PciClass::gpu   ? Kind::gpu
+                : what == PciClass::nic ? Kind::nic
+                                        : Kind::pcie_switch;
+    node.host_bridge = bridge;
+    node.parent = parent;
+    node.link = fields.pci_speed();
+    node.address = address;
+    // Hand-made files fill fields they do not know with ffff or 0000.
+    const bool named = vendor != 0 && vendor != 0xffff;
+    node.vendor_id = named ? vendor : 0;
+    node.device_id = named ? device : 0;
+    if (const std::string* busid = element.attribute("busid")) {
+      node.labels.emplace_back("bus_id", *busid);
+    }
+    if (what == PciClass::bridge) {
+      if (!named && address && address->domain == 0xffff) node.model = "virtual-pcie-switch";
+      return read_switch(element, std::move(node));
+    }
+    if (what == PciClass::gpu) return read_gpu(element, std::move(node));
+    if (class_code) {
+      node.port_kind = *class_code >> 8 == 0x0207 ? LinkKind::infiniband : LinkKind::ethernet;
+    }
+    read_nic(element, std::move(node));
+  }
+
+  // RCCL's own models repeat the address of bridges; links only ever lead to GPUs, so no harm.
+  void check_address_is_new(const PciAddress& address, bool is_end, XmlFields& fields) {
+    const auto [at, is_new] = addresses_[host_].try_emplace(address, Place{fields.where(), is_end});
+    if (is_new) return;
+    const std::string what = fmt::format("busid {} is used twice; first on line {}",
+                                         *fields.text("busid"), at->second.where.line);
+    if (is_end && at->second.is_end) {
+      fields.complain(what, "every GPU and NIC has its own busid");
+    } else {
+      notes_.push_back(what + ": taken as two devices");
+    }
+    at->second.is_end = at->second.is_end || is_end;
+  }
+
+  // A bare <pci busid="..."/>: only a known server can tell what it is.
+  PciClass class_by_fingerprint(const XmlElement& element, XmlFields& fields) {
+    static const ServerHints kNone;
+    const ServerHints& hints = context_.hints == nullptr ? kNone : *context_.hints;
+    const std::string* busid = element.attribute("busid");
+    const auto has = [&](const std::vector<std::string>& list) {
+      return busid != nullptr && std::find(list.begin(), list.end(), *busid) != list.end();
+    };
+    for (const ServerFingerprint& server : hints.servers) {
+      const bool gpu = has(server.gpu_addresses);
+      if (!gpu && !has(server.nic_addresses)) continue;
+      notes_.push_back(fmt::format("devices without a class: told apart by their addresses in {}",
+                                   server.title));
+      return gpu ? PciClass::gpu : PciClass::nic;
+    }
+    fields.complain(
+        "pci has no class, and no child that tells what it is",
+        "add class=\"0x030200\" for a GPU, \"0x020000\" for a NIC, \"0x060400\" for a bridge");
+    return PciClass::other;
+  }
+
+  void read_switch(const XmlElement& element, Node node) {
+    const std::size_t bridge = node.host_bridge;
+    const std::size_t at = sketch().nodes.size();
+    sketch().nodes.push_back(std::move(node));
+    for (const XmlElement& c : element.children) {
+      if (c.name == "pci") {
+        read_pci(c, bridge, at);
+      } else if (c.name == "nic") {
+        read_nic_of_switch(c, bridge, at);
+      } else if (c.name == "pcilink") {
+        notes_.push_back(
+            fmt::format("pcilink on line {} (two PCIe switches joined) left out", c.where.line));
+      } else {
+        unknown_element(c, element, {"pci", "gpu", "nic", "pcilink"});
+      }
+    }
+  }
+
+  void read_gpu(const XmlElement& element, Node node) {
+    const std::size_t at = sketch().nodes.size();
+    for (const XmlElement& c : element.children) {
+      if (c.name != "gpu") {
+        unknown_element(c, element, {"gpu", "nic", "pci"});
+        continue;
+      }
+      sketch().lists_peers = true;
+      XmlFields fields(c, diagnostics_);
+      fields.check_names(kGpuAttributes);
+      if (const auto dev = fields.integer("dev", 0, 65535)) set_rank(node, Kind::gpu, *dev, fields);
+      node.gpu_direct_rdma = fields.integer("gdr", 0, 1).value_or(1) != 0;
+      node.compute_capability = graphics_number(c, fields);
+      for (const XmlElement& peer : c.children) read_statement(peer, c, at);
+    }
+    sketch().nodes.push_back(std::move(node));
+  }
+
+  void set_rank(Node& node, Kind kind, std::int64_t dev, XmlFields& fields) {
+    node.rank = static_cast<int>(dev);
+    if (ranks_.insert({host_, kind, dev}).second) return;
+    if (kind == Kind::gpu) {
+      fields.complain(fmt::format("a second gpu with dev {}", dev), "number the GPUs 0, 1, 2, ...");
+    } else {
+      notes_.push_back(fmt::format("a second net with dev {} (line {})", dev, fields.where().line));
+    }
+  }
+
+  // NVIDIA: sm; AMD: gcn, "910" or "gfx942", for then sm counts compute units.
+  static int graphics_number(const XmlElement& gpu, XmlFields& fields) {
+    const std::string* gcn = gpu.attribute("gcn");
+    if (gcn == nullptr) return static_cast<int>(fields.integer("sm", 0, 599).value_or(0));
+    std::string_view digits = trim(*gcn);
+    if (digits.starts_with("gfx")) digits.remove_prefix(3);
+    const auto number = digits == "90a" ? std::optional<std::int64_t>(910) : parse_int(digits);
+    if (!number || *number < 600 || *number > 9999) {
+      fields.complain(fmt::format("gcn '{}' is no graphics number", *gcn),
+                      "as in gcn=\"908\" or gcn=\"gfx942\"");
+      return 0;
+    }
+    return static_cast<int>(*number);
+  }
+
+  void read_statement(const XmlElement& element, const XmlElement& parent, std::size_t gpu) {
+    XmlFields fields(element, diagnostics_);
+    if (element.name == "c2c") return read_c2c(fields, gpu);
+    if (element.name != "nvlink" && element.name != "xgmi") {
+      return unknown_element(element, parent, {"nvlink", "xgmi", "c2c"});
+    }
+    fields.check_names(kPeerAttributes);
+    Statement s;
+    s.gpu = gpu;
+    s.kind = element.name == "nvlink" ? LinkKind::nvlink : LinkKind::xgmi;
+    s.where = element.where;
+    s.target_text = fields.required("target", "the busid at the other end");
+    const auto count = fields.required_integer("count", 1, 64);
+    const auto target_class = fields.hex("tclass", 0xffffff);
+    if (s.target_text.empty() || !count) return;
+    // Drivers in virtual machines hide the NVSwitch behind an address of all f.
+    const auto target = parse_pci_address(s.target_text);
+    const bool hidden = !target && s.target_text.find_first_not_of("f:.") == std::string::npos;
+    if (!target && !hidden) {
+      fields.complain(fmt::format("target '{}' is no PCI address", s.target_text),
+                      "domain:bus:device.function, such as 0000:1b:00.0");
+      return;
+    }
+    s.target = target.value_or(PciAddress{});
+    s.target_class = target_class.value_or(hidden ? 0x068000 : 0);
+    s.count = static_cast<int>(*count);
+    statements_[host_].push_back(std::move(s));
+  }
+
+  void read_c2c(XmlFields& fields, std::size_t gpu) {
+    const auto count = fields.integer("count", 1, 64);
+    const auto mb_per_s = fields.integer("bw", 1, 10'000'000);
+    ServerSketch::Peers peers{LinkKind::c2c, gpu, ServerSketch::End::cpu, sketch().cpus.size() - 1};
+    peers.links = static_cast<int>(count.value_or(1));
+    if (mb_per_s) {
+      peers.rate =
+          BitRate::from_gigabytes_per_second(static_cast<double>(*mb_per_s) * 1e-3) * peers.links;
+    }
+    sketch().peers.push_back(peers);
+  }
+
+  // The nets of a nic element; collnet repeats a net that can reduce, gin one that GPUs can drive.
+  std::vector<const XmlElement*> nets_of(const XmlElement& nic) {
+    std::vector<const XmlElement*> nets;
+    for (const XmlElement& c : nic.children) {
+      if (c.name == "net") {
+        nets.push_back(&c);
+      } else if (c.name != "collnet" && c.name != "gin") {
+        unknown_element(c, nic, {"net", "collnet", "gin"});
+      }
+    }
+    return nets;
+  }
+
+  void read_nic(const XmlElement& element, const Node& node) {
+    bool any = false;
+    for (const XmlElement& c : element.children) {
+      if (c.name != "nic") {
+        unknown_element(c, element, {"nic", "gpu", "pci"});
+        continue;
+      }
+      for (const XmlElement* net : nets_of(c)) {
+        add_net(*net, node);
+        any = true;
+      }
+    }
+    if (!any) sketch().nodes.push_back(node);
+  }
+
+  void add_net(const XmlElement& net, Node node) {
+    XmlFields fields(net, diagnostics_);
+    fields.check_names(kNetAttributes);
+    if (const std::string* name = net.attribute("name"))
+      node.labels.emplace_back("nic_name", *name);
+    if (const auto dev = fields.integer("dev", 0, 65535)) set_rank(node, Kind::nic, *dev, fields);
+    node.gpu_direct_rdma = fields.integer("gdr", 0, 1).value_or(1) != 0;
+    fields.integer("port", 0, 255);
+    if (const auto mbps = fields.integer("speed", 0, INT64_MAX)) {
+      if (*mbps > kFastestPortMbps) {
+        notes_.push_back(
+            fmt::format("speed {} Mb/s of the net on line {} is beyond any port: left out", *mbps,
+                        net.where.line));
+      } else {
+        node.port_rate = BitRate::bits_per_second(*mbps * 1'000'000);
+      }
+    }
+    sketch().nodes.push_back(std::move(node));
+  }
+
+  // Virtual network devices have no PCI address: NCCL puts them at the CPU.
+  void read_nic_without_pci(const XmlElement& element, std::size_t bridge) {
+    Node node;
+    node.kind = Kind::nic;
+    node.host_bridge = bridge;
+    for (const XmlElement* net : nets_of(element)) add_net(*net, node);
+    notes_.push_back(fmt::format("nic on line {} has no PCI address: drawn at the host bridge",
+                                 element.where.line));
+  }
+
+  void read_nic_of_switch(const XmlElement& element, std::size_t bridge, std::size_t parent) {
+    Node node;
+    node.kind = Kind::nic;
+    node.host_bridge = bridge;
+    node.parent = parent;
+    for (const XmlElement* net : nets_of(element)) add_net(*net, node);
+  }
+
+  // ---- scale-up links: every GPU states its own; both ends must agree
+
+  void read_peers(std::size_t host) {
+    ServerSketch& sketch = hosts_[host];
+    std::map<PciAddress, std::size_t> gpus;
+    for (const std::size_t i : sketch.of_kind(Kind::gpu)) {
+      if (sketch.nodes[i].address) gpus.emplace(*sketch.nodes[i].address, i);
+    }
+    std::map<std::pair<std::size_t, std::size_t>, const Statement*> direct;
+    std::map<std::pair<std::size_t, std::size_t>, int> to_chip;  // GPU, chip
+    std::map<std::size_t, int> to_cpu;
+    std::map<std::string, std::size_t> chips;
+    for (const Statement& s : statements_[host]) {
+      const auto peer = gpus.find(s.target);
+      if (peer != gpus.end()) {
+        add_direct(s, peer->second, direct);
+      } else if (s.target_class >> 8 == 0x0680 && s.target_class != 0x068001) {
+        const std::size_t chip = chips.try_emplace(s.target_text, chips.size()).first->second;
+        to_chip[{s.gpu, chip}] += s.count;
+      } else if (s.target_class == 0x068001) {
+        to_cpu[s.gpu] += s.count;
+      } else {
+        hidden_peer(host, s);
+      }
+    }
+    for (const auto& [pair, s] : direct) pair_up(sketch, direct, pair, *s);
+    for (const auto& [ends, links] : to_chip) {
+      if (chips.size() == 1) {
+        hidden_chips_.push_back({host, ends.first, links});  // one name for all of them
+      } else {
+        sketch.peers.push_back(
+            {LinkKind::nvlink, ends.first, ServerSketch::End::nvswitch, ends.second, links});
+      }
+    }
+    for (const auto& [gpu, links] : to_cpu) {
+      const std::size_t cpu = sketch.host_bridges[sketch.nodes[gpu].host_bridge].cpu;
+      sketch.peers.push_back({LinkKind::nvlink, gpu, ServerSketch::End::cpu, cpu, links});
+    }
+  }
+
+  void add_direct(const Statement& s, std::size_t peer,
+                  std::map<std::pair<std::size_t, std::size_t>, const Statement*>& direct) {
+    if (peer == s.gpu) {
+      notes_.push_back(fmt::format(
+          "{} on line {} leads from a GPU to itself: left out, its NVLinks are not known",
+          s.kind == LinkKind::nvlink ? "nvlink" : "xgmi", s.where.line));
+      return;
+    }
+    const auto [at, is_new] = direct.try_emplace({s.gpu, peer}, &s);
+    if (is_new) return;
+    diagnostics_.add(
+        s.where,
+        fmt::format("a second link to {}; first on line {}", s.target_text, at->second->where.line),
+        "write one element per peer, with count for parallel links");
+  }
+
+  void pair_up(ServerSketch& sketch,
+               const std::map<std::pair<std::size_t, std::size_t>, const Statement*>& direct,
+               std::pair<std::size_t, std::size_t> pair, const Statement& s) {
+    const auto back = direct.find({pair.second, pair.first});
+    if (back == direct.end()) {
+      diagnostics_.add(s.where, fmt::format("link to {} is not stated by that GPU", s.target_text),
+                       "both GPUs of a link name each other, with the same count");
+      return;
+    }
+    if (pair.first > pair.second) return;  // told once
+    const Statement& b = *back->second;
+    if (b.count != s.count || b.kind != s.kind) {
+      diagnostics_.add(b.where,
+                       fmt::format("count {} disagrees with count {} on line {} for the same link",
+                                   b.count, s.count, s.where.line),
+                       "both GPUs of a link name each other, with the same count");
+      return;
+    }
+    sketch.peers.push_back({s.kind, pair.first, ServerSketch::End::gpu, pair.second, s.count});
+  }
+
+  void hidden_peer(std::size_t host, const Statement& s) {
+    if (addresses_[host].contains(s.target)) {
+      diagnostics_.add(s.where, fmt::format("target {} is no GPU", s.target_text),
+                       "NVLink and xGMI lead to a GPU, an NVSwitch (tclass 0x068000) or a CPU");
+      return;
+    }
+    notes_.push_back(
+        fmt::format("link to {} left out: that device is not in the file (hidden by a "
+                    "container?)",
+                    s.target_text));
+  }
+
+  void finish(ServerSketch& sketch) {
+    if (hosts_.size() > 1) sketch.host = fmt::format("host{}", &sketch - hosts_.data());
+    for (const std::string& note : notes_) sketch.assume(note);
+    sketch.assume(
+        "all devices under one cpu element share one host bridge: the file does not tell");
+    if (sketch.cpus.size() > 2) {
+      sketch.assume("every cpu element is drawn as a socket of its own, all joined in pairs");
+    }
+    join_functions(sketch);
+    complete(sketch, *context_.catalogue, context_.hints);
+    for (const HiddenChips& h : hidden_chips_) {
+      if (&hosts_[h.host] != &sketch) continue;
+      join_to_nvswitch(sketch, h.gpu, h.links, *context_.catalogue, context_.hints);
+    }
+  }
+
+  const Source& source_;
+  const ImportContext& context_;
+  Diagnostics diagnostics_;
+  std::vector<std::string> notes_;
+  std::vector<ServerSketch> hosts_;
+  std::map<std::string, std::size_t> host_index_;
+  std::size_t host_ = 0;  // the one being read
+  struct HiddenChips {
+    std::size_t host = 0, gpu = 0;
+    int links = 0;
+  };
+  std::vector<HiddenChips> hidden_chips_;
+  struct Place {
+    SourcePosition where;
+    bool is_end = false;  // a GPU or NIC
+  };
+  std::vector<std::map<PciAddress, Place>> addresses_;
+  std::vector<std::vector<Statement>> statements_;
+  std::set<std::tuple<std::size_t, Kind, std::int64_t>> ranks_;
+};
+
+class NcclXml final : public Importer {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "nccl_xml"; }
+  [[nodiscard]] std::string_view summary() const override {
+    return "NCCL or RCCL topology XML (NCCL_TOPO_DUMP_FILE, NCCL_TOPO_FILE)";
+  }
+  [[nodiscard]] bool recognises(const Source& source) const override {
+    const std::string_view root = xml_root_name(source.text);
+    return root == "system" || root == "graphs";
+  }
+  [[nodiscard]] fabric::Fabric read(const Source& source,
+                                    const ImportContext& context) const override {
+    return NcclReader(source, context).read();
+  }
+};
+
+}  // namespace
+
+const Importer& nccl_xml_importer() {
+  static const NcclXml kImporter;
+  return kImporter;
+}
+
+}  // namespace weft::import
