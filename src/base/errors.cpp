@@ -12,10 +12,17 @@ namespace weft {
 
 namespace {
 
+constexpr std::size_t kStride = 1024;  // bytes; a file of one long line must not cost more
+constexpr std::size_t kMaxCopiedBytes = 1 << 20;  // of source lines, by all faults of a file
 constexpr int kMaxShownColumns = 100;  // of a source line; minified files have lines of megabytes
 
 bool is_continuation(char c) {
   return (static_cast<unsigned char>(c) & 0xc0) == 0x80;
+}
+
+std::size_t count_code_points(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return !is_continuation(c); }));
 }
 
 // What a terminal may be given: no escape sequences or line breaks out of a user's file.
@@ -94,32 +101,42 @@ void sort_by_position(std::vector<Diagnostic>& list) {
 
 }  // namespace
 
+LineIndex::LineIndex(std::string_view text) : text_(text), starts_{0}, checkpoints_{0} {
+  for (std::size_t i = 0; i + kStride <= text.size(); i += kStride) {
+    checkpoints_.push_back(checkpoints_.back() + count_code_points(text.substr(i, kStride)));
+  }
+  for (std::size_t i = text.find_first_of("\r\n"); i < text.size();
+       i = text.find_first_of("\r\n", i)) {
+    const bool pair = text[i] == '\r' && i + 1 < text.size() && text[i + 1] == '\n';
+    i += pair ? 2 : 1;
+    starts_.push_back(i);
+  }
+}
+
+SourcePosition LineIndex::at(std::size_t offset, const std::string& file) const {
+  offset = std::min(offset, text_.size());
+  const auto after = std::upper_bound(starts_.begin(), starts_.end(), offset);
+  const std::size_t column = code_points_before(offset) - code_points_before(*std::prev(after)) + 1;
+  return {file, static_cast<int>(after - starts_.begin()), static_cast<int>(column)};
+}
+
+std::size_t LineIndex::code_points_before(std::size_t offset) const {
+  return checkpoints_[offset / kStride] +
+         count_code_points(text_.substr(offset / kStride * kStride, offset % kStride));
+}
+
+std::string_view LineIndex::line(int line) const {
+  if (line < 1 || static_cast<std::size_t>(line) > starts_.size()) return {};
+  const std::string_view rest = text_.substr(starts_[static_cast<std::size_t>(line) - 1]);
+  return rest.substr(0, rest.find_first_of("\r\n"));
+}
+
 SourcePosition position_at(std::string_view text, std::size_t offset, const std::string& file) {
-  offset = std::min(offset, text.size());
-  SourcePosition where{file, 1, 1};
-  std::size_t line_start = 0;
-  for (std::size_t i = 0; i < offset; ++i) {
-    const bool lone_return = text[i] == '\r' && (i + 1 == text.size() || text[i + 1] != '\n');
-    if (text[i] == '\n' || lone_return) {
-      ++where.line;
-      line_start = i + 1;
-    }
-  }
-  for (std::size_t i = line_start; i < offset; ++i) {
-    if (!is_continuation(text[i])) ++where.column;
-  }
-  return where;
+  return LineIndex(text).at(offset, file);
 }
 
 std::string_view line_of(std::string_view text, int line) {
-  std::size_t begin = 0;
-  for (int current = 1;; ++current) {
-    const std::size_t end = std::min(text.find_first_of("\r\n", begin), text.size());
-    if (current == line) return text.substr(begin, end - begin);
-    if (end == text.size()) return {};
-    const bool pair = text[end] == '\r' && end + 1 < text.size() && text[end + 1] == '\n';
-    begin = end + (pair ? 2 : 1);
-  }
+  return LineIndex(text).line(line);
 }
 
 InputError::InputError(std::vector<Diagnostic> diagnostics) : diagnostics_(std::move(diagnostics)) {
@@ -136,8 +153,14 @@ void Diagnostics::add(SourcePosition where, std::string what, std::string hint) 
 
 void Diagnostics::throw_all(std::string_view text) {
   CHECK(!list_.empty());
+  sort_by_position(list_);
+  const LineIndex lines(text);
+  // A file of one long line must not be copied for each of its thousand faults.
+  std::size_t copied = 0;
   for (Diagnostic& d : list_) {
-    if (d.source_line.empty() && d.where.line > 0) d.source_line = line_of(text, d.where.line);
+    if (copied > kMaxCopiedBytes) break;
+    if (d.source_line.empty() && d.where.line > 0) d.source_line = lines.line(d.where.line);
+    copied += d.source_line.size();
   }
   throw InputError(std::move(list_));
 }

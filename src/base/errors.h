@@ -24,9 +24,26 @@ struct Diagnostic {
   std::string source_line;  // the text of that line when known, for the caret
 };
 
-// The position of byte `offset` of `text`. Columns count code points, as editors show them.
+// Lines and columns of a text, found once so that many faults cost little. Lines end at LF, CRLF or
+// CR; columns count code points, as editors show them. Does not own the text.
+class LineIndex {
+ public:
+  explicit LineIndex(std::string_view text);
+  // The position of byte `offset`.
+  [[nodiscard]] SourcePosition at(std::size_t offset, const std::string& file) const;
+  // Line number `line` (from 1) without its line end; empty when there is none.
+  [[nodiscard]] std::string_view line(int line) const;
+
+ private:
+  [[nodiscard]] std::size_t code_points_before(std::size_t offset) const;
+
+  std::string_view text_;
+  std::vector<std::size_t> starts_;       // of each line
+  std::vector<std::size_t> checkpoints_;  // code points before every kStride-th byte
+};
+
+// The same for a single question.
 SourcePosition position_at(std::string_view text, std::size_t offset, const std::string& file);
-// Line number `line` (from 1) of `text` without its line end; empty when there is none.
 std::string_view line_of(std::string_view text, int line);
 
 // Every fault found in one input, in order of position.

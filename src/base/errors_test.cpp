@@ -65,6 +65,48 @@ TEST(Errors, PositionsCountCodePointsAndEveryLineEnd) {
   EXPECT_EQ(line_of(text, 4), "");
 }
 
+TEST(Errors, PositionsInOneLongLine) {
+  std::string text;
+  for (int i = 0; i < 3000; ++i) text += "带";  // three bytes each, so strides cut characters
+  const LineIndex lines(text);
+  for (int i = 0; i < 3000; i += 7) {
+    EXPECT_EQ(lines.at(static_cast<std::size_t>(3 * i), "f").column, i + 1);
+  }
+  EXPECT_EQ(lines.at(text.size(), "f").column, 3001);
+  const std::string stride(1024, 'x');
+  EXPECT_EQ(LineIndex(stride).at(1024, "f").column, 1025);
+}
+
+TEST(Errors, EachOfManyFaultsGetsItsOwnLine) {
+  std::string text;
+  Diagnostics diagnostics;
+  for (int line = 1; line <= 1000; ++line) {
+    text += "key" + std::to_string(line) + ": some value\n";
+    diagnostics.add({"f", line, 1}, "fault");
+  }
+  try {
+    diagnostics.throw_if_any(text);
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_EQ(error.diagnostics().at(999).source_line, "key1000: some value");
+  }
+}
+
+TEST(Errors, ALongLineIsNotCopiedForEveryFault) {
+  const std::string line(1'000'000, 'x');
+  Diagnostics diagnostics;
+  for (int i = 1; i <= 1000; ++i) diagnostics.add({"f", 1, i}, "fault");
+  try {
+    diagnostics.throw_if_any(line);
+    FAIL();
+  } catch (const InputError& error) {
+    std::size_t copied = 0;
+    for (const Diagnostic& d : error.diagnostics()) copied += d.source_line.size();
+    EXPECT_EQ(copied, 2'000'000u);  // after two lines more than 1 MiB is used
+    EXPECT_EQ(error.diagnostics().front().source_line, line);
+  }
+}
+
 TEST(Errors, NothingCollectedThrowsNothing) {
   Diagnostics diagnostics;
   EXPECT_NO_THROW(diagnostics.throw_if_any());

@@ -51,7 +51,7 @@ std::optional<char32_t> entity(std::string_view name) {
 
 class Reader {
  public:
-  Reader(std::string_view text, const std::string& file) : text_(text), file_(file) {}
+  Reader(std::string_view text, const std::string& file) : text_(text), file_(file), lines_(text) {}
 
   XmlElement read() {
     refuse_bad_characters();
@@ -72,7 +72,7 @@ class Reader {
 
  private:
   void complain(std::size_t offset, std::string what, std::string hint = {}) {
-    diagnostics_.add(position_at(text_, offset, file_), std::move(what), std::move(hint));
+    diagnostics_.add(lines_.at(offset, file_), std::move(what), std::move(hint));
   }
 
   [[nodiscard]] std::size_t offset_of(const char* in_buffer) const {
@@ -116,7 +116,7 @@ class Reader {
     XmlElement out;
     out.name = node.name();
     const auto offset = static_cast<std::size_t>(node.offset_debug());
-    out.where = position(offset > 0 ? offset - 1 : 0);  // pugixml points behind the '<'
+    out.where = lines_.at(offset > 0 ? offset - 1 : 0, file_);  // pugixml points behind the '<'
     if (depth > kMaxDepth) {
       diagnostics_.add(out.where, fmt::format("elements nested deeper than {}", kMaxDepth));
       diagnostics_.throw_if_any(text_);
@@ -161,31 +161,12 @@ class Reader {
     }
   }
 
-  // Elements come in order of position, so lines are counted on from the last one.
-  SourcePosition position(std::size_t offset) {
-    if (offset < last_offset_) return position_at(text_, offset, file_);
-    for (; last_offset_ < offset; ++last_offset_) {
-      const char c = text_[last_offset_];
-      const bool pair =
-          c == '\r' && last_offset_ + 1 < text_.size() && text_[last_offset_ + 1] == '\n';
-      if (c == '\n' || (c == '\r' && !pair)) {
-        ++line_;
-        column_ = 1;
-      } else if ((static_cast<unsigned char>(c) & 0xc0) != 0x80) {
-        ++column_;
-      }
-    }
-    return {file_, line_, column_};
-  }
-
   std::string_view text_;
   const std::string& file_;
+  LineIndex lines_;
   std::string buffer_;  // pugixml parses in place; names and values point in here
   pugi::xml_document document_;
   Diagnostics diagnostics_;
-  std::size_t last_offset_ = 0;
-  int line_ = 1;
-  int column_ = 1;
 };
 
 }  // namespace
