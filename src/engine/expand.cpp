@@ -264,7 +264,12 @@ void Expander::add_edge(work::OpId op, const collective::Edge& edge, const colle
   connection.destination = plan.group.gpus[edge.to];
   connection.mover = fabric::Mover::sm;
   if (!edge.from_nic.valid()) {
-    if (!add_nvlink_edge(edge, fluid, plan)) add_path(op, connection, edge.bytes, fluid, plan);
+    connection.via = fabric::Via::nvlink;
+    if (!paths_.resolve(connection, resolved_)) {
+      connection.via = fabric::Via::automatic;
+      if (!paths_.resolve(connection, resolved_)) refuse(op, paths_.refusal());
+    }
+    add_path(edge.bytes, fluid, plan);
     return;
   }
   connection.source_nic = edge.from_nic;
@@ -275,17 +280,19 @@ void Expander::add_edge(work::OpId op, const collective::Edge& edge, const colle
     connection.entropy = connection_entropy(
         setup_->options.seed, connection.source, connection.destination,
         static_cast<std::uint64_t>(edge.channel) << 16 | static_cast<std::uint64_t>(pair));
-    add_path(op, connection, edge.bytes / pairs, fluid, plan);
+    if (!paths_.resolve(connection, resolved_)) refuse(op, paths_.refusal());
+    add_path(edge.bytes / pairs, fluid, plan);
   }
 }
 
-void Expander::add_path(work::OpId op, const Connection& connection, double bytes,
-                        const collective::Fluid& fluid, const collective::ChannelPlan& plan) {
-  if (!paths_.resolve(connection, resolved_)) refuse(op, paths_.refusal());
+// Adds the path just resolved.
+void Expander::add_path(double bytes, const collective::Fluid& fluid,
+                        const collective::ChannelPlan& plan) {
   for (const LinkShare& share : resolved_.shares) {
     const fabric::LinkClass& link = setup_->fabric->link_class(share.link);
     if (is_memory_link(link.kind)) {
-      add_memory_link(share.link, bytes, fluid, plan);
+      // Its share of the bytes is what the mover's and the packets' overhead leave of `wire`.
+      add_memory_link(share.link, bytes * share.wire / framing_factor(link), fluid, plan);
       continue;
     }
     const double factor =
@@ -309,36 +316,6 @@ void Expander::add_memory_link(fabric::LinkId link, double bytes, const collecti
   totals_->add(
       link, bytes * spent * fluid.wire_factor,
       bytes * std::min(spent * fluid.wire_factor, framing_factor(link_class) * protocol_factor_));
-}
-
-// Between two GPUs over NVLink: straight links, or through every NVSwitch they share, in
-// proportion to the links' rates. False when there is none.
-bool Expander::add_nvlink_edge(const collective::Edge& edge, const collective::Fluid& fluid,
-                               const collective::ChannelPlan& plan) {
-  const fabric::Fabric& fabric = *setup_->fabric;
-  const fabric::DeviceId to = plan.group.gpus[edge.to];
-  ways_.clear();
-  double total = 0;
-  const auto add_way = [&](fabric::LinkId first, fabric::LinkId second) {
-    double rate = fabric.link_class(first).raw_rate.bytes_per_second();
-    if (second.valid())
-      rate = std::min(rate, fabric.link_class(second).raw_rate.bytes_per_second());
-    ways_.push_back({first, second, rate});
-    total += rate;
-  };
-  for (fabric::LinkId first : fabric.out_links(plan.group.gpus[edge.from])) {
-    if (!is_memory_link(fabric.link_class(first).kind)) continue;
-    const fabric::DeviceId middle = fabric.to(first);
-    if (middle == to) add_way(first, {});
-    if (fabric.kind(middle) != fabric::DeviceKind::nvswitch) continue;
-    if (const auto second = fabric.find_link(middle, to)) add_way(first, *second);
-  }
-  for (const NvlinkWay& way : ways_) {
-    const double bytes = edge.bytes * way.rate / total;
-    add_memory_link(way.first, bytes, fluid, plan);
-    if (way.second.valid()) add_memory_link(way.second, bytes, fluid, plan);
-  }
-  return !ways_.empty();
 }
 
 // Between a GPU and the switches that reduce or multicast: over all its NVLinks towards them.

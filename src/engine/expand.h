@@ -60,11 +60,6 @@ class Expander {
 
  private:
   struct LinkTotals;
-  // One way over NVLink from GPU to GPU: straight, or in and out of one switch.
-  struct NvlinkWay {
-    fabric::LinkId first, second;
-    double rate = 0;
-  };
   using CollectiveKey =
       std::tuple<std::uint32_t, int, std::int64_t, std::uint32_t, std::string, std::string, int>;
 
@@ -75,10 +70,7 @@ class Expander {
   void take_totals(double size, Expansion& out);
   void add_edge(work::OpId op, const collective::Edge& edge, const collective::Fluid& fluid,
                 const collective::ChannelPlan& plan);
-  void add_path(work::OpId op, const Connection& connection, double bytes,
-                const collective::Fluid& fluid, const collective::ChannelPlan& plan);
-  bool add_nvlink_edge(const collective::Edge& edge, const collective::Fluid& fluid,
-                       const collective::ChannelPlan& plan);
+  void add_path(double bytes, const collective::Fluid& fluid, const collective::ChannelPlan& plan);
   void add_switch_edge(const collective::Edge& edge, const collective::Fluid& fluid,
                        const collective::ChannelPlan& plan);
   void add_memory_link(fabric::LinkId link, double bytes, const collective::Fluid& fluid,
@@ -94,7 +86,6 @@ class Expander {
   double protocol_factor_ = 1;  // wire bytes per payload byte of the collective's protocol
   double path_cap_ = 0;         // least cap of a path, as runs of the op per second
   std::string path_cap_name_;
-  std::vector<NvlinkWay> ways_;
   std::map<std::pair<std::uint32_t, int>, collective::ChannelPlan> plans_;
   std::map<CollectiveKey, Expansion> collectives_;
   std::size_t cached_shares_ = 0;

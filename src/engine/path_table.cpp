@@ -20,12 +20,14 @@ std::optional<std::uint32_t> port_of(const fabric::Fabric& fabric, fabric::LinkI
   return std::nullopt;
 }
 
-// Only memory links lose rate to something that is not on the wire (their mover).
-double wire_of(const fabric::LinkClass& link, double spent) {
-  const bool memory_link = link.kind == fabric::LinkKind::nvlink ||
-                           link.kind == fabric::LinkKind::xgmi ||
-                           link.kind == fabric::LinkKind::c2c;
-  return memory_link ? std::min(spent, framing_factor(link)) : spent;
+// Share of NVLink's payload rate that the mover reaches; 1 where all that is spent is on the wire.
+double mover_efficiency(const fabric::LinkClass& link, fabric::Mover mover,
+                        const fabric::PathCosts& costs) {
+  if (link.kind != fabric::LinkKind::nvlink && link.kind != fabric::LinkKind::xgmi) return 1;
+  if (mover == fabric::Mover::sm) return fabric::sm_nvlink_efficiency(costs, link.generation);
+  if (mover == fabric::Mover::copy_engine)
+    return fabric::copy_engine_nvlink_efficiency(costs, link.generation);
+  return 1;
 }
 
 // The least of the legs' own caps, or of the path's bandwidth when that lies below every hop and
@@ -142,6 +144,10 @@ bool PathTable::resolve(const Connection& connection, Resolved& out) {
     out.pattern = &known->second;
     return true;
   }
+  if (const auto refused = refusals_.find(key); refused != refusals_.end()) {
+    refusal_ = refused->second;
+    return false;
+  }
   return query(connection, key, out);
 }
 
@@ -157,14 +163,16 @@ bool PathTable::stamp_local(const std::vector<PathPattern::LocalHop>& hops,
                             const Connection& connection, Resolved& out) const {
   const std::uint32_t source = base_of(connection.source);
   const std::uint32_t destination = base_of(connection.destination);
+  fabric::DeviceId end;  // of the hop before
   for (const PathPattern::LocalHop& hop : hops) {
     const fabric::DeviceId device(std::size_t{hop.at_destination ? destination : source} +
                                   hop.device);
     const auto links = fabric_->out_links(device);
     if (hop.port >= links.size()) return false;
     const fabric::LinkId link = hop.reversed ? fabric::reverse(links[hop.port]) : links[hop.port];
-    if (hop.joined && fabric_->from(link) != fabric_->to(out.shares.back().link)) return false;
-    out.shares.push_back({link, hop.spent, hop.wire});
+    if (hop.joined && fabric_->from(link) != end) return false;
+    end = fabric_->to(link);
+    emit(link, hop, out.shares);
   }
   return true;
 }
@@ -190,6 +198,20 @@ bool PathTable::stamp_network(const PathPattern& pattern, const Connection& conn
   return true;
 }
 
+PathPattern::LocalHop PathTable::cost_of(const fabric::Hop& hop, fabric::Mover mover) const {
+  PathPattern::LocalHop cost;
+  cost.spent = hop.wire_per_byte;
+  cost.wire = hop.wire_per_byte * mover_efficiency(fabric_->link_class(hop.link), mover, costs_);
+  cost.reverse = hop.reverse_wire_per_byte;
+  return cost;
+}
+
+void PathTable::emit(fabric::LinkId link, const PathPattern::LocalHop& cost,
+                     std::vector<LinkShare>& shares) const {
+  shares.push_back({link, cost.spent, cost.wire});
+  if (cost.reverse > 0) shares.push_back({fabric::reverse(link), cost.reverse, cost.reverse});
+}
+
 bool PathTable::query(const Connection& c, const Key& key, Resolved& out) {
   const fabric::NetworkRoute route =
       [this](fabric::DeviceId from, fabric::DeviceId to, std::uint64_t entropy,
@@ -199,13 +221,13 @@ bool PathTable::query(const Connection& c, const Key& key, Resolved& out) {
       {c.source, c.destination, c.via, c.mover, c.source_nic, c.destination_nic, c.entropy});
   if (!answer.path) {
     refusal_ = answer.refusal;
+    if (fabric_->info(c.source).server == fabric_->info(c.destination).server)
+      refusals_.emplace(key, refusal_);
     return false;
   }
   out.shares.clear();
   for (const fabric::Leg& leg : answer.path->legs)
-    for (const fabric::Hop& hop : leg.hops)
-      out.shares.push_back(
-          {hop.link, hop.wire_per_byte, wire_of(fabric_->link_class(hop.link), hop.wire_per_byte)});
+    for (const fabric::Hop& hop : leg.hops) emit(hop.link, cost_of(hop, leg.mover), out.shares);
   out.latency = answer.path->latency;
   PathPattern pattern = learn(c, std::move(*answer.path));
   const auto known = patterns_.find(key);
@@ -233,8 +255,8 @@ PathPattern PathTable::learn(const Connection& connection, fabric::DataPath path
   for (const fabric::Leg& leg : path.legs) {
     for (const fabric::Hop& hop : leg.hops) {
       if (!fabric::is_network(fabric_->link_class(hop.link).kind)) {
-        learn_local(connection, hop, pattern.crosses_network ? pattern.after : pattern.before,
-                    pattern);
+        learn_local(connection, hop, leg.mover,
+                    pattern.crosses_network ? pattern.after : pattern.before, pattern);
         continue;
       }
       if (!pattern.crosses_network)
@@ -252,12 +274,11 @@ PathPattern PathTable::learn(const Connection& connection, fabric::DataPath path
 }
 
 void PathTable::learn_local(const Connection& connection, const fabric::Hop& hop,
-                            std::vector<PathPattern::LocalHop>& hops, PathPattern& pattern) const {
+                            fabric::Mover mover, std::vector<PathPattern::LocalHop>& hops,
+                            PathPattern& pattern) const {
   const fabric::ServerId source = fabric_->info(connection.source).server;
   const fabric::ServerId destination = fabric_->info(connection.destination).server;
-  PathPattern::LocalHop local;
-  local.spent = hop.wire_per_byte;
-  local.wire = wire_of(fabric_->link_class(hop.link), hop.wire_per_byte);
+  PathPattern::LocalHop local = cost_of(hop, mover);
   fabric::DeviceId end = fabric_->from(hop.link);
   fabric::ServerId server = fabric_->info(end).server;
   if (!server.valid() || (server != source && server != destination)) {

@@ -47,6 +47,7 @@ struct PathPattern {
     bool reversed = false;        // the link that comes in at this port
     bool joined = false;          // starts where the hop before ended
     double spent = 0, wire = 0;
+    double reverse = 0;  // the same for the opposite direction: read requests
   };
   struct NetworkHop {
     fabric::LinkClassId link_class;
@@ -75,7 +76,8 @@ class PathTable {
   struct Resolved {
     const PathPattern* pattern = nullptr;  // lives until the next resolve()
     Duration latency;
-    std::vector<LinkShare> shares;  // a link may appear twice (staging)
+    // A link may appear twice (staging). Parallel NVLinks have a share of the bytes each.
+    std::vector<LinkShare> shares;
   };
   // False when there is no such path; refusal() then says why.
   bool resolve(const Connection& connection, Resolved& out);
@@ -96,8 +98,11 @@ class PathTable {
                    Resolved& out) const;
   bool stamp_network(const PathPattern& pattern, const Connection& connection, Resolved& out);
   bool query(const Connection& connection, const Key& key, Resolved& out);
+  void emit(fabric::LinkId link, const PathPattern::LocalHop& cost,
+            std::vector<LinkShare>& shares) const;
+  [[nodiscard]] PathPattern::LocalHop cost_of(const fabric::Hop& hop, fabric::Mover mover) const;
   PathPattern learn(const Connection& connection, fabric::DataPath path) const;
-  void learn_local(const Connection& connection, const fabric::Hop& hop,
+  void learn_local(const Connection& connection, const fabric::Hop& hop, fabric::Mover mover,
                    std::vector<PathPattern::LocalHop>& hops, PathPattern& pattern) const;
 
   const fabric::Fabric* fabric_;
@@ -106,6 +111,7 @@ class PathTable {
   std::vector<std::uint32_t> server_shape_;
   std::vector<fabric::ServerId> shapes_;  // a representative of each
   std::map<Key, PathPattern> patterns_;
+  std::map<Key, std::string> refusals_;  // of ways inside servers, which routes cannot change
   PathPattern one_off_;
   std::vector<fabric::LinkId> route_;
   std::string refusal_;

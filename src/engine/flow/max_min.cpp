@@ -1,7 +1,6 @@
 #include "engine/flow/max_min.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 #include "base/check.h"
@@ -13,150 +12,121 @@ namespace {
 // A constraint counts as full, and two levels as equal, within this relative distance. It is far
 // above the rounding of a sum of 10^5 terms and far below what a result shows.
 constexpr double kTolerance = 1e-12;
-// Widening steps before the whole connected component is filled instead.
-constexpr int kWideningSteps = 12;
+// After so many widening steps, or with so large a share (1/n) of all variables in the region, all
+// that may have changed is filled at once. Measured on fat trees (bench/flow_scale.cpp).
+constexpr int kWideningSteps = 16;
+constexpr std::size_t kLargeShare = 8;
 // A slope that lost all but this share of its value by subtraction is summed again.
 constexpr double kRefreshBelow = 1.0 / 1024;
 
 }  // namespace
 
-// Four size classes an octave: 1 2 3 4 5 6 7 8 10 12 14 16 20 ...; at most a quarter is wasted.
-std::size_t MaxMin::size_class(std::size_t count) {
-  if (count <= 4) return count;
-  const auto octave = static_cast<std::size_t>(std::bit_width(count - 1)) - 1;  // >= 2
-  const std::size_t quarter = std::size_t{1} << (octave - 2);
-  const std::size_t step = (count - (std::size_t{1} << octave) + quarter - 1) / quarter;  // 1..4
-  return 4 + (octave - 2) * 4 + step;
-}
-
-std::size_t MaxMin::class_size(std::size_t size_class) {
-  if (size_class <= 4) return size_class;
-  const std::size_t octave = (size_class - 5) / 4 + 2;
-  const std::size_t step = (size_class - 5) % 4 + 1;
-  return (std::size_t{1} << octave) + step * (std::size_t{1} << (octave - 2));
-}
-
-std::uint32_t MaxMin::take_block(std::size_t count) {
-  if (count == 0) return 0;
-  const std::size_t size = size_class(count);
-  auto& free = free_blocks_[size];
-  if (!free.empty()) {
-    const std::uint32_t block = free.back();
-    free.pop_back();
-    return block;
+// Enters a use into the member list of its constraint.
+void MaxMin::join(std::uint32_t use, std::uint32_t variable) {
+  Constraint& c = constraints_[uses_[use].constraint];
+  if (c.degree == c.room) {
+    const std::uint32_t room = BlockPool<Member>::room_for(std::max(4u, 2 * c.room));
+    const std::uint32_t first = members_.take(room);
+    for (std::uint32_t i = 0; i < c.degree; ++i) {
+      members_[first + i] = members_[c.first + i];
+      uses_[members_[first + i].use].member = first + i;
+    }
+    members_.give_back(c.first, c.room);
+    c.first = first;
+    c.room = room;
   }
-  const std::size_t begin = elements_.size();
-  CHECK(begin + class_size(size) < kNone);
-  elements_.resize(begin + class_size(size));
-  return static_cast<std::uint32_t>(begin);
+  uses_[use].member = c.first + c.degree++;
+  members_[uses_[use].member] = {uses_[use].coefficient, variable, use};
 }
 
-void MaxMin::link(std::uint32_t element) {
-  Element& e = elements_[element];
-  e.previous = kNone;
-  e.next = head_[e.constraint];
-  if (e.next != kNone) elements_[e.next].previous = element;
-  head_[e.constraint] = element;
-}
-
-void MaxMin::unlink(std::uint32_t element) {
-  const Element& e = elements_[element];
-  if (e.previous != kNone)
-    elements_[e.previous].next = e.next;
-  else
-    head_[e.constraint] = e.next;
-  if (e.next != kNone) elements_[e.next].previous = e.previous;
+void MaxMin::leave(std::uint32_t use) {
+  Constraint& c = constraints_[uses_[use].constraint];
+  const std::uint32_t hole = uses_[use].member;
+  members_[hole] = members_[c.first + --c.degree];
+  uses_[members_[hole].use].member = hole;
 }
 
 ConstraintId MaxMin::add_constraint(double capacity) {
   CHECK(std::isfinite(capacity) && capacity >= 0);
-  const ConstraintId id(capacity_.size());
-  capacity_.push_back(capacity);
-  head_.push_back(kNone);
-  constraint_epoch_.push_back(0);
-  for (auto* column : {&remaining_, &slope_, &fresh_slope_, &full_level_}) column->push_back(0);
-  open_.push_back(0);
-  return id;
+  constraints_.emplace_back().capacity = capacity;
+  return ConstraintId(constraints_.size() - 1);
 }
 
 void MaxMin::set_capacity(ConstraintId constraint, double capacity) {
   CHECK(std::isfinite(capacity) && capacity >= 0);
-  if (capacity_[constraint.index()] == capacity) return;
-  capacity_[constraint.index()] = capacity;
+  if (constraints_[constraint.index()].capacity == capacity) return;
+  constraints_[constraint.index()].capacity = capacity;
   changed_constraints_.push_back(constraint.value);
 }
 
 VariableId MaxMin::add_variable(Limits limits, std::span<const Use> uses) {
   CHECK(limits.weight > 0 && std::isfinite(limits.weight) && limits.cap >= 0);
-  std::uint32_t v = 0;
+  std::uint32_t number = static_cast<std::uint32_t>(variables_.size());
   if (free_variables_.empty()) {
-    v = static_cast<std::uint32_t>(weight_.size());
-    for (auto* column : {&weight_, &cap_, &rate_, &old_rate_}) column->push_back(0);
-    for (auto* column : {&first_, &count_, &bottleneck_, &variable_epoch_, &old_bottleneck_})
-      column->push_back(0);
-    frozen_.push_back(0);
+    variables_.emplace_back();
   } else {
-    v = free_variables_.back();
+    number = free_variables_.back();
     free_variables_.pop_back();
   }
-  std::uint32_t used = 0;
-  for (const Use& use : uses) used += use.coefficient > 0 ? 1 : 0;
-  weight_[v] = limits.weight;
-  cap_[v] = limits.cap;
-  rate_[v] = 0;
-  bottleneck_[v] = kNone;
-  first_[v] = take_block(used);
-  count_[v] = used;
-  std::uint32_t element = first_[v];
+  Variable& v = variables_[number];
+  v.weight = limits.weight;
+  v.cap = limits.cap;
+  v.rate = v.level = 0;
+  v.bottleneck = kNone;
+  v.count = 0;
+  for (const Use& use : uses) v.count += use.coefficient > 0 ? 1 : 0;
+  v.first = uses_.take(v.count);
+  std::uint32_t at = v.first;
   for (const Use& use : uses) {
     CHECK(std::isfinite(use.coefficient) && use.coefficient >= 0);
     if (use.coefficient == 0) continue;
-    elements_[element] = {use.coefficient, v, use.constraint.value, kNone, kNone};
-    link(element++);
+    uses_[at] = {use.coefficient, use.constraint.value, kNone};
+    join(at++, number);
   }
   ++alive_;
-  changed_variables_.push_back(v);
-  return VariableId(std::size_t{v});
+  changed_variables_.push_back(number);
+  return VariableId(std::size_t{number});
 }
 
 void MaxMin::remove_variable(VariableId variable) {
-  const std::uint32_t v = variable.value;
-  CHECK(weight_[v] > 0);
-  for (std::uint32_t e = first_[v]; e < first_[v] + count_[v]; ++e) {
-    unlink(e);
-    changed_constraints_.push_back(elements_[e].constraint);
+  Variable& v = variables_[variable.index()];
+  CHECK(v.weight > 0);
+  for (std::uint32_t u = v.first; u < v.first + v.count; ++u) {
+    leave(u);
+    changed_constraints_.push_back(uses_[u].constraint);
   }
-  if (count_[v] > 0) free_blocks_[size_class(count_[v])].push_back(first_[v]);
-  weight_[v] = 0;  // marks it as gone
-  count_[v] = 0;
-  free_variables_.push_back(v);
+  uses_.give_back(v.first, v.count);
+  v.weight = 0;
+  v.count = 0;
+  free_variables_.push_back(variable.value);
   --alive_;
 }
 
 void MaxMin::set_cap(VariableId variable, double cap) {
   CHECK(cap >= 0);
-  if (cap_[variable.index()] == cap) return;
-  cap_[variable.index()] = cap;
+  if (variables_[variable.index()].cap == cap) return;
+  variables_[variable.index()].cap = cap;
   changed_variables_.push_back(variable.value);
 }
 
 std::optional<ConstraintId> MaxMin::bottleneck(VariableId v) const {
-  const std::uint32_t constraint = bottleneck_[v.index()];
+  const std::uint32_t constraint = variables_[v.index()].bottleneck;
   if (constraint == kNone) return std::nullopt;
   return ConstraintId(std::size_t{constraint});
 }
 
-double MaxMin::load(ConstraintId c) const {
+double MaxMin::load(ConstraintId constraint) const {
+  const Constraint& c = constraints_[constraint.index()];
   double load = 0;
-  for (std::uint32_t e = head_[c.index()]; e != kNone; e = elements_[e].next)
-    load += elements_[e].coefficient * rate_[elements_[e].variable];
+  for (std::uint32_t m = c.first; m < c.first + c.degree; ++m)
+    load += members_[m].coefficient * variables_[members_[m].variable].rate;
   return load;
 }
 
 void MaxMin::begin_region() {
   if (++epoch_ == 0) {  // wrapped: old marks could look new
-    std::fill(variable_epoch_.begin(), variable_epoch_.end(), 0);
-    std::fill(constraint_epoch_.begin(), constraint_epoch_.end(), 0);
+    for (Variable& v : variables_) v.epoch = 0;
+    for (Constraint& c : constraints_) c.epoch = 0;
     epoch_ = 1;
   }
   region_.clear();
@@ -164,26 +134,46 @@ void MaxMin::begin_region() {
 }
 
 void MaxMin::touch(std::uint32_t constraint) {
-  if (constraint_epoch_[constraint] == epoch_) return;
-  constraint_epoch_[constraint] = epoch_;
-  full_level_[constraint] = kUnlimited;
+  Constraint& c = constraints_[constraint];
+  if (c.epoch == epoch_) return;
+  c.epoch = epoch_;
+  c.full_level = kUnlimited;
+  c.inside = 0;
   touched_.push_back(constraint);
 }
 
 void MaxMin::include(std::uint32_t variable) {
-  if (inside(variable) || weight_[variable] == 0) return;
-  variable_epoch_[variable] = epoch_;
-  old_rate_[variable] = rate_[variable];
-  old_bottleneck_[variable] = bottleneck_[variable];
+  Variable& v = variables_[variable];
+  if (v.epoch == epoch_ || v.weight == 0) return;
+  v.epoch = epoch_;
+  v.old_rate = v.rate;
+  v.old_bottleneck = v.bottleneck;
   region_.push_back(variable);
-  for (std::uint32_t e = first_[variable]; e < first_[variable] + count_[variable]; ++e)
-    touch(elements_[e].constraint);
+  for (std::uint32_t u = v.first; u < v.first + v.count; ++u) {
+    touch(uses_[u].constraint);
+    ++constraints_[uses_[u].constraint].inside;
+  }
 }
 
-void MaxMin::include_component() {
-  for (std::size_t i = 0; i < touched_.size(); ++i)  // touched_ grows while we walk it
-    for (std::uint32_t e = head_[touched_[i]]; e != kNone; e = elements_[e].next)
-      include(elements_[e].variable);
+// Adds every variable of the connected component whose level is at least `floor`.
+void MaxMin::include_component(double floor) {
+  for (std::size_t i = 0; i < touched_.size(); ++i) {  // touched_ grows while we walk it
+    const Constraint c = constraints_[touched_[i]];
+    if (c.inside == c.degree) continue;
+    for (std::uint32_t m = c.first; m < c.first + c.degree; ++m)
+      if (variables_[members_[m].variable].level >= floor) include(members_[m].variable);
+  }
+}
+
+// Filling goes up in level, so what froze below the lowest level that changed stays as it was.
+double MaxMin::lowest_change() const {
+  double lowest = kUnlimited;
+  for (std::uint32_t number : region_) {
+    const Variable& v = variables_[number];
+    if (v.rate == v.old_rate && v.bottleneck == v.old_bottleneck) continue;
+    lowest = std::min({lowest, v.level, v.old_rate / v.weight});
+  }
+  return lowest;
 }
 
 std::span<const VariableId> MaxMin::solve() {
@@ -193,20 +183,25 @@ std::span<const VariableId> MaxMin::solve() {
   for (int step = 0;; ++step) {
     fill();
     if (!widen()) break;
-    if (step >= kWideningSteps || region_.size() * 2 > alive_) include_component();
+    if (step > kWideningSteps)
+      include_component(0);
+    else if (step == kWideningSteps || region_.size() > alive_ / kLargeShare)
+      include_component(lowest_change());
   }
   changed_variables_.clear();
   changed_constraints_.clear();
   result_.clear();
-  for (std::uint32_t v : region_)
-    if (rate_[v] != old_rate_[v] || bottleneck_[v] != old_bottleneck_[v])
-      result_.push_back(VariableId(std::size_t{v}));
+  for (std::uint32_t number : region_) {
+    const Variable& v = variables_[number];
+    if (v.rate != v.old_rate || v.bottleneck != v.old_bottleneck)
+      result_.push_back(VariableId(std::size_t{number}));
+  }
   return result_;
 }
 
 void MaxMin::solve_from_scratch() {
   begin_region();
-  for (std::uint32_t v = 0; v < weight_.size(); ++v) include(v);
+  for (std::uint32_t v = 0; v < variables_.size(); ++v) include(v);
   fill();
   changed_variables_.clear();
   changed_constraints_.clear();
@@ -226,75 +221,83 @@ void MaxMin::push(double level, std::uint32_t index, bool is_cap) {
 }
 
 // Sums afresh what the constraint has left and how fast it fills per unit of level.
-void MaxMin::prepare(std::uint32_t constraint) {
+void MaxMin::prepare(Constraint& c) const {
   double spent = 0;
   double slope = 0;
   std::uint32_t open = 0;
-  for (std::uint32_t e = head_[constraint]; e != kNone; e = elements_[e].next) {
-    const Element& element = elements_[e];
-    if (inside(element.variable) && frozen_[element.variable] == 0) {
-      slope += element.coefficient * weight_[element.variable];
+  for (std::uint32_t m = c.first; m < c.first + c.degree; ++m) {
+    const Member& member = members_[m];
+    const Variable& v = variables_[member.variable];
+    if (v.epoch == epoch_ && v.frozen == 0) {
+      slope += member.coefficient * v.weight;
       ++open;
     } else {
-      spent += element.coefficient * rate_[element.variable];
+      spent += member.coefficient * v.rate;
     }
   }
-  remaining_[constraint] = capacity_[constraint] - spent;
-  slope_[constraint] = fresh_slope_[constraint] = slope;
-  open_[constraint] = open;
+  c.remaining = c.capacity - spent;
+  c.slope = c.fresh_slope = slope;
+  c.open = open;
 }
 
 // Progressive filling of the region; everything outside keeps its rate.
 void MaxMin::fill() {
   heap_.clear();
   filled_ += region_.size();
-  for (std::uint32_t v : region_) frozen_[v] = 0;
-  for (std::uint32_t c : touched_) {
+  for (std::uint32_t v : region_) variables_[v].frozen = 0;
+  for (std::uint32_t index : touched_) {
+    Constraint& c = constraints_[index];
+    c.full_level = kUnlimited;
+    c.open = 0;
+    if (c.inside == 0) continue;
     prepare(c);
-    full_level_[c] = kUnlimited;
-    if (open_[c] > 0) push(std::max(0.0, remaining_[c] / slope_[c]), c, false);
+    heap_.push_back({std::max(0.0, c.remaining / c.slope), index, false});
   }
-  for (std::uint32_t v : region_) {
-    if (cap_[v] != kUnlimited) push(cap_[v] / weight_[v], v, true);
-    if (count_[v] == 0 && cap_[v] == kUnlimited) freeze(v, kUnlimited, kNone);
+  for (std::uint32_t number : region_) {
+    Variable& v = variables_[number];
+    if (v.cap != kUnlimited) heap_.push_back({v.cap / v.weight, number, true});
+    if (v.count == 0 && v.cap == kUnlimited) freeze(v, kUnlimited, kNone);
   }
+  std::make_heap(heap_.begin(), heap_.end(), after);
   while (!heap_.empty()) {
     const Candidate best = heap_.front();
     std::pop_heap(heap_.begin(), heap_.end(), after);
     heap_.pop_back();
     if (!best.is_cap)
       fill_constraint(best.index, best.level);
-    else if (frozen_[best.index] == 0)
-      freeze(best.index, cap_[best.index], kNone);
+    else if (Variable& v = variables_[best.index]; v.frozen == 0)
+      freeze(v, v.cap, kNone);
   }
 }
 
 // Freezing a variable at level x leaves remaining/slope of its other constraints at or above x, so
 // a level in the heap is a lower bound: it is checked when popped, and pushed again if it rose.
-void MaxMin::fill_constraint(std::uint32_t constraint, double popped_level) {
-  if (open_[constraint] == 0) return;
-  if (slope_[constraint] < fresh_slope_[constraint] * kRefreshBelow) prepare(constraint);
-  const double level = std::max(0.0, remaining_[constraint] / slope_[constraint]);
+void MaxMin::fill_constraint(std::uint32_t index, double popped_level) {
+  Constraint& c = constraints_[index];
+  if (c.open == 0) return;
+  if (c.slope < c.fresh_slope * kRefreshBelow) prepare(c);
+  const double level = std::max(0.0, c.remaining / c.slope);
   if (level > popped_level) {
-    push(level, constraint, false);
+    push(level, index, false);
     return;
   }
-  full_level_[constraint] = level;
-  for (std::uint32_t e = head_[constraint]; e != kNone; e = elements_[e].next) {
-    const std::uint32_t v = elements_[e].variable;
-    if (inside(v) && frozen_[v] == 0) freeze(v, std::min(cap_[v], level * weight_[v]), constraint);
+  c.full_level = level;
+  for (std::uint32_t m = c.first; m < c.first + c.degree; ++m) {
+    Variable& v = variables_[members_[m].variable];
+    if (v.epoch == epoch_ && v.frozen == 0) freeze(v, std::min(v.cap, level * v.weight), index);
   }
 }
 
-void MaxMin::freeze(std::uint32_t variable, double rate, std::uint32_t bottleneck) {
-  frozen_[variable] = 1;
-  rate_[variable] = rate;
-  bottleneck_[variable] = bottleneck;
-  for (std::uint32_t e = first_[variable]; e < first_[variable] + count_[variable]; ++e) {
-    const Element& element = elements_[e];
-    remaining_[element.constraint] -= element.coefficient * rate;
-    slope_[element.constraint] -= element.coefficient * weight_[variable];
-    --open_[element.constraint];
+void MaxMin::freeze(Variable& v, double rate, std::uint32_t bottleneck) {
+  v.frozen = 1;
+  v.rate = rate;
+  v.level = rate / v.weight;
+  v.bottleneck = bottleneck;
+  for (std::uint32_t u = v.first; u < v.first + v.count; ++u) {
+    Constraint& c = constraints_[uses_[u].constraint];
+    c.remaining -= uses_[u].coefficient * rate;
+    c.slope -= uses_[u].coefficient * v.weight;
+    --c.open;
   }
 }
 
@@ -308,36 +311,31 @@ bool MaxMin::widen() {
   return region_.size() > before;
 }
 
-void MaxMin::widen_at(std::uint32_t constraint) {
+void MaxMin::widen_at(std::uint32_t index) {
+  const Constraint c = constraints_[index];
+  if (c.inside == c.degree) return;
   double load = 0;
   double top = 0;
-  bool all_inside = true;
-  for (std::uint32_t e = head_[constraint]; e != kNone; e = elements_[e].next) {
-    const std::uint32_t v = elements_[e].variable;
-    load += elements_[e].coefficient * rate_[v];
-    top = std::max(top, level(v));
-    all_inside = all_inside && inside(v);
+  for (std::uint32_t m = c.first; m < c.first + c.degree; ++m) {
+    const Variable& v = variables_[members_[m].variable];
+    load += members_[m].coefficient * v.rate;
+    top = std::max(top, v.level);
   }
-  if (all_inside) return;
-  const double capacity = capacity_[constraint];
-  const bool overloaded = load > capacity * (1 + kTolerance);
-  const bool full = load >= capacity * (1 - kTolerance);
-  const double allowed = full_level_[constraint] * (1 + kTolerance);
-  for (std::uint32_t e = head_[constraint]; e != kNone; e = elements_[e].next) {
-    const std::uint32_t v = elements_[e].variable;
-    if (inside(v)) continue;
+  const bool overloaded = load > c.capacity * (1 + kTolerance);
+  const bool full = load >= c.capacity * (1 - kTolerance);
+  const double allowed = c.full_level * (1 + kTolerance);
+  for (std::uint32_t m = c.first; m < c.first + c.degree; ++m) {
+    const Variable& v = variables_[members_[m].variable];
+    if (v.epoch == epoch_) continue;
     const bool lost_bottleneck =
-        bottleneck_[v] == constraint && (!full || level(v) < top * (1 - kTolerance));
-    if (overloaded || lost_bottleneck || level(v) > allowed) include(v);
+        v.bottleneck == index && (!full || v.level < top * (1 - kTolerance));
+    if (overloaded || lost_bottleneck || v.level > allowed) include(members_[m].variable);
   }
 }
 
 std::size_t MaxMin::memory_bytes() const {
-  std::size_t bytes = elements_.capacity() * sizeof(Element);
-  bytes += weight_.capacity() * (4 * sizeof(double) + 5 * sizeof(std::uint32_t) + 1);
-  bytes += capacity_.capacity() * (5 * sizeof(double) + 3 * sizeof(std::uint32_t));
-  bytes += heap_.capacity() * sizeof(Candidate);
-  return bytes;
+  return uses_.memory_bytes() + members_.memory_bytes() + variables_.capacity() * sizeof(Variable) +
+         constraints_.capacity() * sizeof(Constraint) + heap_.capacity() * sizeof(Candidate);
 }
 
 }  // namespace weft::engine

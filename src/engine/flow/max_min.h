@@ -12,7 +12,6 @@
 // Leaves out: utilities other than max-min (proportional fairness, TCP's bias by round trip).
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -20,6 +19,7 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "engine/flow/block_pool.h"
 
 namespace weft::engine {
 
@@ -54,18 +54,19 @@ class MaxMin {
   void solve_from_scratch();
 
   // As of the last solve. kUnlimited for a variable without constraint and cap.
-  [[nodiscard]] double rate(VariableId v) const { return rate_[v.index()]; }
+  [[nodiscard]] double rate(VariableId v) const { return variables_[v.index()].rate; }
   // The full constraint that holds the variable down; nullopt when its cap does.
   [[nodiscard]] std::optional<ConstraintId> bottleneck(VariableId v) const;
-  [[nodiscard]] double capacity(ConstraintId c) const { return capacity_[c.index()]; }
+  [[nodiscard]] double capacity(ConstraintId c) const { return constraints_[c.index()].capacity; }
   [[nodiscard]] double load(ConstraintId c) const;  // walks the constraint's variables
   [[nodiscard]] std::size_t variable_count() const { return alive_; }
-  [[nodiscard]] std::size_t constraint_count() const { return capacity_.size(); }
+  [[nodiscard]] std::size_t constraint_count() const { return constraints_.size(); }
   // Calls visit(constraint, coefficient) for every use of the variable.
   template <class Visit>
   void for_each_use(VariableId v, Visit&& visit) const {
-    for (std::uint32_t e = first_[v.index()]; e < first_[v.index()] + count_[v.index()]; ++e)
-      visit(ConstraintId(elements_[e].constraint), elements_[e].coefficient);
+    const Variable& variable = variables_[v.index()];
+    for (std::uint32_t u = variable.first; u < variable.first + variable.count; ++u)
+      visit(ConstraintId(std::size_t{uses_[u].constraint}), uses_[u].coefficient);
   }
 
   // Constraints looked at by the last solve: the only ones whose load can have changed.
@@ -74,11 +75,40 @@ class MaxMin {
   [[nodiscard]] std::size_t memory_bytes() const;
 
  private:
-  // One use, member of its variable's contiguous block and of its constraint's linked list.
-  struct Element {
-    double coefficient;
-    std::uint32_t variable, constraint;
-    std::uint32_t next, previous;
+  static constexpr std::uint32_t kNone = 0xffffffffu;
+
+  // One cache line each: filling reads all of it. A variable or constraint belongs to the region
+  // being filled where `epoch` is the solver's.
+  struct Variable {
+    double rate = 0, level = 0;  // level = rate / weight
+    double weight = 0;           // 0: the id is free
+    double cap = 0;
+    double old_rate = 0;
+    std::uint32_t first = 0, count = 0;  // its block of uses_
+    std::uint32_t bottleneck = kNone;    // kNone: its cap
+    std::uint32_t old_bottleneck = kNone;
+    std::uint32_t epoch = 0;
+    std::uint32_t frozen = 0;
+  };
+  struct Constraint {
+    double capacity = 0;
+    double remaining = 0, slope = 0, fresh_slope = 0;  // while filling
+    double full_level = 0;                             // level at which it filled up, if it did
+    std::uint32_t first = 0, degree = 0, room = 0;     // its block of members_
+    std::uint32_t inside = 0;                          // members of the region
+    std::uint32_t open = 0;                            // of those, not yet frozen
+    std::uint32_t epoch = 0;
+  };
+  // The same coefficient seen from the variable and from the constraint; each knows the other.
+  struct Entry {
+    double coefficient = 0;
+    std::uint32_t constraint = 0;
+    std::uint32_t member = 0;  // index into members_
+  };
+  struct Member {
+    double coefficient = 0;
+    std::uint32_t variable = 0;
+    std::uint32_t use = 0;  // index into uses_
   };
   // Heap entry: a constraint that fills up, or (is_cap) a variable that reaches its cap.
   struct Candidate {
@@ -86,51 +116,34 @@ class MaxMin {
     std::uint32_t index;
     bool is_cap;
   };
-  static constexpr std::uint32_t kNone = 0xffffffffu;
-  static constexpr std::size_t kSizeClasses = 32 * 4;
 
-  static std::size_t size_class(std::size_t count);
-  static std::size_t class_size(std::size_t size_class);
-  std::uint32_t take_block(std::size_t count);
-  void link(std::uint32_t element);
-  void unlink(std::uint32_t element);
+  void join(std::uint32_t use, std::uint32_t variable);
+  void leave(std::uint32_t use);
 
   void begin_region();
   void touch(std::uint32_t constraint);
   void include(std::uint32_t variable);
-  void include_component();
+  void include_component(double floor);
+  [[nodiscard]] double lowest_change() const;
   void fill();
-  void prepare(std::uint32_t constraint);
+  void prepare(Constraint& constraint) const;
   static bool after(const Candidate& a, const Candidate& b);
   void push(double level, std::uint32_t index, bool is_cap);
-  void fill_constraint(std::uint32_t constraint, double popped_level);
-  void freeze(std::uint32_t variable, double rate, std::uint32_t bottleneck);
+  void fill_constraint(std::uint32_t index, double popped_level);
+  void freeze(Variable& variable, double rate, std::uint32_t bottleneck);
   bool widen();
-  void widen_at(std::uint32_t constraint);
-  [[nodiscard]] double level(std::uint32_t v) const { return rate_[v] / weight_[v]; }
-  [[nodiscard]] bool inside(std::uint32_t v) const { return variable_epoch_[v] == epoch_; }
+  void widen_at(std::uint32_t index);
 
-  // Variables.
-  std::vector<double> weight_, cap_, rate_;
-  std::vector<std::uint32_t> first_, count_, bottleneck_;  // bottleneck kNone: cap
+  std::vector<Variable> variables_;
   std::vector<std::uint32_t> free_variables_;
   std::size_t alive_ = 0;
-  // Constraints.
-  std::vector<double> capacity_;
-  std::vector<std::uint32_t> head_;
-  // Uses.
-  std::vector<Element> elements_;
-  std::array<std::vector<std::uint32_t>, kSizeClasses> free_blocks_;
+  std::vector<Constraint> constraints_;
+  BlockPool<Entry> uses_;
+  BlockPool<Member> members_;
   // What changed since the last solve.
   std::vector<std::uint32_t> changed_variables_, changed_constraints_;
-  // The region being filled: marks and scratch columns, valid where the epoch matches.
+  // The region being filled: its variables, and all their constraints.
   std::uint32_t epoch_ = 0;
-  std::vector<std::uint32_t> variable_epoch_, constraint_epoch_;
-  std::vector<std::uint8_t> frozen_;
-  std::vector<double> old_rate_;
-  std::vector<std::uint32_t> old_bottleneck_;
-  std::vector<double> remaining_, slope_, fresh_slope_, full_level_;
-  std::vector<std::uint32_t> open_;  // variables of the region on the constraint, not yet frozen
   std::vector<std::uint32_t> region_, touched_;
   std::vector<Candidate> heap_;
   std::vector<VariableId> result_;
