@@ -20,7 +20,8 @@ struct GenerationConstants {
   // Share of the links' NCCL-effective rate that large messages reach, by collective kind, for
   // ring, tree, direct (p2p) and NVLS; 1 when nothing was measured.
   std::array<double, work::kCollectiveKindCount> ring{}, tree{}, direct{}, nvls{};
-  double latency_scale = 1;  // measured / NCCL's model, small messages
+  double latency_scale = 1;       // measured / NCCL's model, small messages
+  double nvls_latency_scale = 1;  // the same for NVLS, which starts at a few MiB
 };
 
 // Share of the payload rate (line rate less framing) that collectives reach through a NIC.

@@ -216,9 +216,12 @@ TEST(Tuner, WhatCannotRunIsListedWithTheReason) {
   const ChannelPlan plan = plan_of({});
   for (const Candidate& each : candidates({CollectiveKind::all_reduce, Bytes(1024), &plan})) {
     EXPECT_EQ(each.enabled, each.why_not.empty()) << each.algorithm;
-    if (each.algorithm == "nvls")
+    if (each.algorithm == "nvls") {
       EXPECT_EQ(each.why_not, "needs NVSwitches and GPUs with multicast (NVLink SHARP)");
-    if (each.algorithm == "collnet_direct") EXPECT_FALSE(each.enabled);
+    }
+    if (each.algorithm == "collnet_direct") {
+      EXPECT_FALSE(each.enabled);
+    }
   }
   std::string reason;
   EXPECT_FALSE(choose({CollectiveKind::all_reduce, Bytes(1024), &plan},
@@ -263,7 +266,9 @@ TEST(Tuner, PcieServersHaveNoLl128) {
   plan.intra_link = IntraLink::pcie;
   plan.intra_type.kind = fabric::PathKind::pxb;
   for (const Candidate& each : candidates({CollectiveKind::all_reduce, Bytes::mib(1), &plan}))
-    if (each.protocol == Protocol::ll128) EXPECT_FALSE(each.enabled);
+    if (each.protocol == Protocol::ll128) {
+      EXPECT_FALSE(each.enabled);
+    }
   // PCIe hops: 8.4 + 14 x 5.7 = 88.2
   EXPECT_NEAR(latency(plan, "ring", Protocol::simple), 88.2, 1e-9);
 }

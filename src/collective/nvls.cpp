@@ -1,0 +1,95 @@
+// NVLS (NVLink SHARP), one node: a head GPU owns each chunk, reads its sum through the NVSwitches
+// (every GPU answers once, the switch adds) and stores the result once, multicast to all.
+// Model, and what an engine has to put on which link: docs/models/nvls.md.
+#include "collective/schedule.h"
+
+namespace weft::collective {
+namespace {
+
+using work::CollectiveKind;
+
+class Nvls final : public Algorithm {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "nvls"; }
+  [[nodiscard]] std::string_view summary() const override {
+    return "the NVSwitches reduce and multicast: (1 + 1/n) of the buffer each way instead of 2";
+  }
+  [[nodiscard]] std::string refuse(const Request& request, const ChannelPlan& plan) const override {
+    if (plan.channels.empty()) return "no channel was found on this fabric";
+    if (!plan.nvls) return "needs NVSwitches and GPUs with multicast (NVLink SHARP)";
+    if (plan.nodes > 1) return "one node only without SHARP in the network; nvls_tree is for more";
+    switch (request.kind) {
+      case CollectiveKind::all_reduce:
+      case CollectiveKind::all_gather:
+      case CollectiveKind::reduce_scatter:
+        return {};
+      default:
+        return "nvls does all_reduce, all_gather and reduce_scatter";
+    }
+  }
+  void steps(const Request& request, const ChannelPlan& plan, const EmitStep& emit) const override;
+  [[nodiscard]] Fluid fluid(const Request& request, const ChannelPlan& plan,
+                            const Constants& constants) const override;
+};
+
+// All-reduce cuts the buffer by heads, the others by ranks: chunk r belongs to rank r.
+std::uint32_t chunk_count(const Request& request, const ChannelPlan& plan) {
+  return request.kind == CollectiveKind::all_reduce
+             ? static_cast<std::uint32_t>(plan.nvls_channels)
+             : static_cast<std::uint32_t>(plan.group.gpus.size());
+}
+
+void Nvls::steps(const Request& request, const ChannelPlan& plan, const EmitStep& emit) const {
+  const auto n = static_cast<std::uint32_t>(plan.group.gpus.size());
+  const std::uint32_t chunks = chunk_count(request, plan);
+  const bool reduces = request.kind != CollectiveKind::all_gather;
+  const bool spreads = request.kind != CollectiveKind::reduce_scatter;
+  const auto to_all = [&](std::uint32_t round, bool reduce) {
+    for (std::uint32_t chunk = 0; chunk < chunks; ++chunk) {
+      const std::uint32_t head = plan.node_ranks.front()[chunk];
+      for (std::uint32_t other = 0; other < n; ++other) {
+        if (other == head) continue;
+        Step step;
+        step.from = reduce ? other : head;
+        step.to = reduce ? head : other;
+        step.round = round;
+        step.chunk = reduces && spreads ? chunk : head;
+        step.reduce = reduce;
+        step.in_switch = true;
+        step.size = piece_of(request.size, chunks, chunk);
+        emit(step);
+      }
+    }
+  };
+  if (reduces) to_all(0, true);
+  if (spreads) to_all(reduces ? 1 : 0, false);
+}
+
+Fluid Nvls::fluid(const Request& request, const ChannelPlan& plan,
+                  const Constants& constants) const {
+  Fluid out = start_fluid(name(), request, plan, constants, Efficiency::nvls, false);
+  EdgeList edges(plan, out);
+  const double size = request.size.to_double();
+  const std::uint32_t chunks = chunk_count(request, plan);
+  const bool reduces = request.kind != CollectiveKind::all_gather;
+  const bool spreads = request.kind != CollectiveKind::reduce_scatter;
+  for (std::size_t local = 0; local < plan.node_ranks.front().size(); ++local) {
+    const std::uint32_t rank = plan.node_ranks.front()[local];
+    const double own = local < chunks ? size / chunks : 0;
+    // Up: answers to every head's reads, its own too, and the store of its own chunk. Down: the sum
+    // of its own chunk, and every chunk as multicast, its own too.
+    edges.to_switch(rank, 0, (reduces ? size : 0) + (spreads ? own : 0));
+    edges.from_switch(rank, 0, (reduces ? own : 0) + (spreads ? size : 0));
+  }
+  return out;
+}
+
+}  // namespace
+
+const Algorithm& nvls_algorithm();
+const Algorithm& nvls_algorithm() {
+  static const Nvls kNvls;
+  return kNvls;
+}
+
+}  // namespace weft::collective

@@ -1,0 +1,188 @@
+#include "collective/schedule.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "collective/tuner.h"
+
+namespace weft::collective {
+namespace {
+
+// More nodes than these are sampled by node_offsets.
+constexpr std::uint32_t kExactNodes = 64;
+constexpr std::uint32_t kSampledOffsets = 16;
+
+std::optional<std::uint32_t> first_tree_parent(std::uint32_t node, std::uint32_t count) {
+  if (node == 0) return std::nullopt;
+  const std::uint32_t bit = node & (~node + 1);  // lowest set bit
+  const std::uint32_t up = (node ^ bit) | (bit << 1);
+  return up < count ? up : node ^ bit;
+}
+
+// The second tree: the first mirrored (even count) or moved by one (odd count).
+std::optional<std::uint32_t> second_tree_parent(std::uint32_t node, std::uint32_t count) {
+  if (count % 2 == 0) {
+    const auto up = first_tree_parent(count - 1 - node, count);
+    return up ? std::optional(count - 1 - *up) : std::nullopt;
+  }
+  const auto up = first_tree_parent((node + count - 1) % count, count);
+  return up ? std::optional((*up + 1) % count) : std::nullopt;
+}
+
+void measure(NodeTree& tree) {
+  const auto count = static_cast<std::uint32_t>(tree.parent.size());
+  tree.height.assign(count, 0);
+  tree.depth.assign(count, 0);
+  for (std::uint32_t node = 0; node < count; ++node) {
+    std::uint32_t hops = 0;
+    for (std::uint32_t at = node; tree.parent[at]; at = *tree.parent[at]) {
+      ++hops;
+      tree.height[*tree.parent[at]] = std::max(tree.height[*tree.parent[at]], hops);
+    }
+    tree.depth[node] = hops;
+    if (hops == 0) tree.root = node;
+  }
+}
+
+double protocol_factor(Protocol protocol) {
+  switch (protocol) {
+    case Protocol::ll:
+      return 2;  // 4 bytes of flag with every 4 of data
+    case Protocol::ll128:
+      return 128.0 / 120.0;  // 8 bytes of flag in every line of 128
+    case Protocol::simple:
+      return 1;
+  }
+  return 1;
+}
+
+}  // namespace
+
+Bytes piece_of(Bytes size, std::int64_t pieces, std::int64_t index) {
+  const std::int64_t whole = size.count() / pieces, rest = size.count() % pieces;
+  return Bytes(whole + (index < rest ? 1 : 0));
+}
+
+std::vector<std::uint32_t> ring_ranks(const ChannelPlan& plan, const Channel& channel) {
+  std::vector<std::uint32_t> out;
+  out.reserve(plan.group.gpus.size());
+  for (std::size_t node = 0; node < plan.node_ranks.size(); ++node)
+    for (std::size_t at = 0; at < channel.local_order.size(); ++at)
+      out.push_back(plan.node_ranks[node][channel.local_at(node, at)]);
+  return out;
+}
+
+std::array<NodeTree, 2> double_binary_tree(std::uint32_t count) {
+  std::array<NodeTree, 2> trees;
+  for (std::uint32_t node = 0; node < count; ++node) {
+    trees[0].parent.push_back(first_tree_parent(node, count));
+    trees[1].parent.push_back(second_tree_parent(node, count));
+  }
+  for (NodeTree& tree : trees) measure(tree);
+  return trees;
+}
+
+Edge& EdgeList::add(std::uint32_t from, std::uint32_t to, std::size_t channel, double bytes) {
+  Edge edge;
+  edge.from = from;
+  edge.to = to;
+  edge.channel = static_cast<std::uint16_t>(channel);
+  edge.bytes = bytes;
+  fluid_.edges.push_back(edge);
+  return fluid_.edges.back();
+}
+
+void EdgeList::ring(std::uint32_t from, std::uint32_t to, std::size_t channel, double bytes) {
+  if (!crosses(from, to)) {
+    add(from, to, channel, bytes);
+    return;
+  }
+  const Channel& own = plan_.channels[channel];
+  const std::uint32_t from_node = plan_.rank_node[from], to_node = plan_.rank_node[to];
+  std::uint32_t sender = from;
+  if (plan_.pxn) {
+    const std::uint32_t near = plan_.node_ranks[from_node][plan_.channel_leave_local[channel]];
+    if (near != from) {
+      Edge& relay = add(from, near, channel, bytes);
+      relay.relay = true;
+      relay.origin = from;
+      sender = near;
+    }
+  }
+  Edge& edge = add(sender, to, channel, bytes);
+  edge.from_nic = own.nic_of(from_node, true);
+  edge.to_nic = own.nic_of(to_node, false);
+  if (sender != from) edge.origin = from;
+}
+
+void EdgeList::head(std::uint32_t from, std::uint32_t to, std::size_t channel, double bytes) {
+  Edge& edge = add(from, to, channel, bytes);
+  if (!crosses(from, to)) return;
+  edge.from_nic = plan_.channels[channel].nic_of(plan_.rank_node[from], false);
+  edge.to_nic = plan_.channels[channel].nic_of(plan_.rank_node[to], false);
+}
+
+void EdgeList::nearest(std::uint32_t from, std::uint32_t to, std::size_t channel, double bytes) {
+  Edge& edge = add(from, to, channel, bytes);
+  if (!crosses(from, to) || plan_.rank_nic.empty()) return;
+  edge.from_nic = plan_.rank_nic[from];
+  edge.to_nic = plan_.rank_nic[to];
+}
+
+void EdgeList::to_switch(std::uint32_t from, std::size_t channel, double bytes) {
+  add(from, kSwitchPlane, channel, bytes).multicast = true;
+}
+
+void EdgeList::from_switch(std::uint32_t to, std::size_t channel, double bytes) {
+  add(kSwitchPlane, to, channel, bytes).multicast = true;
+}
+
+Fluid start_fluid(std::string_view algorithm, const Request& request, const ChannelPlan& plan,
+                  const Constants& constants, Efficiency efficiency, bool cap_by_model) {
+  const GenerationConstants& own = constants.of(plan.compute_capability);
+  const auto kind = static_cast<std::size_t>(request.kind);
+  const ModelPoint point =
+      model_at({request.kind, request.size, &plan}, algorithm, request.protocol);
+  double share = 1, scale = own.latency_scale;
+  switch (efficiency) {
+    case Efficiency::ring:
+      share = own.ring[kind];
+      break;
+    case Efficiency::tree:
+      share = own.tree[kind];
+      break;
+    case Efficiency::direct:
+      share = own.direct[kind];
+      break;
+    case Efficiency::nvls:
+      share = own.nvls[kind];
+      scale = own.nvls_latency_scale;
+      break;
+  }
+  Fluid fluid;
+  fluid.latency =
+      Duration::picoseconds(static_cast<std::int64_t>(point.latency_us * scale * 1e6 + 0.5));
+  fluid.latency_text = fmt::format("({}) x {:.3g} us", point.latency_text, scale);
+  const double factor = protocol_factor(request.protocol);
+  fluid.wire_factor = factor / share;
+  fluid.network_wire_factor = factor / constants.nic_efficiency(plan.nic_model, plan.nic_vendor);
+  if ((cap_by_model || request.protocol != Protocol::simple) && point.bandwidth_gb_per_s > 0)
+    fluid.cap = BitRate::from_gigabytes_per_second(point.bandwidth_gb_per_s);
+  return fluid;
+}
+
+std::vector<std::uint32_t> node_offsets(std::uint32_t nodes) {
+  std::vector<std::uint32_t> out;
+  if (nodes <= kExactNodes) {
+    for (std::uint32_t offset = 1; offset < nodes; ++offset) out.push_back(offset);
+    return out;
+  }
+  // (k + 1/2) / 16 of the way round: near, middle and far nodes alike, and never the node itself.
+  for (std::uint32_t k = 0; k < kSampledOffsets; ++k)
+    out.push_back((2 * k + 1) * nodes / (2 * kSampledOffsets));
+  return out;
+}
+
+}  // namespace weft::collective

@@ -1,0 +1,69 @@
+// What the algorithms' files share: how a buffer is cut, the order of a channel's ring, the trees
+// over nodes, and how an edge gets its NICs. Docs: docs/models/collectives.md.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "collective/collective.h"
+
+namespace weft::collective {
+
+using EmitStep = std::function<void(const Step&)>;
+
+// The index-th of `pieces` nearly equal parts: they differ by at most one byte and add up to size.
+Bytes piece_of(Bytes size, std::int64_t pieces, std::int64_t index);
+
+// Ranks in the order of the channel's ring, node after node.
+std::vector<std::uint32_t> ring_ranks(const ChannelPlan& plan, const Channel& channel);
+
+// NCCL's pair of binary trees over `count` nodes: every node is inner in at most one of them.
+struct NodeTree {
+  std::vector<std::optional<std::uint32_t>> parent;  // by node; none: the root
+  std::vector<std::uint32_t> height;                 // longest way down to a leaf
+  std::vector<std::uint32_t> depth;                  // hops up to the root
+  std::uint32_t root = 0;
+};
+std::array<NodeTree, 2> double_binary_tree(std::uint32_t count);
+
+// Collects edges. Between nodes an edge gets the NICs asked for; when the sender's NIC is next to
+// another GPU (PXN) the edge is written as two.
+class EdgeList {
+ public:
+  EdgeList(const ChannelPlan& plan, Fluid& fluid) : plan_(plan), fluid_(fluid) {}
+
+  // By the NICs of the channel's ring (leave the sender's node, enter the receiver's).
+  void ring(std::uint32_t from, std::uint32_t to, std::size_t channel, double bytes);
+  // Between the heads of a tree: both by the NIC at which the channel enters.
+  void head(std::uint32_t from, std::uint32_t to, std::size_t channel, double bytes);
+  // By the nearest NIC of each rank.
+  void nearest(std::uint32_t from, std::uint32_t to, std::size_t channel, double bytes);
+  // Between a GPU and the NVSwitches.
+  void to_switch(std::uint32_t from, std::size_t channel, double bytes);
+  void from_switch(std::uint32_t to, std::size_t channel, double bytes);
+
+ private:
+  [[nodiscard]] bool crosses(std::uint32_t from, std::uint32_t to) const {
+    return plan_.rank_node[from] != plan_.rank_node[to];
+  }
+  Edge& add(std::uint32_t from, std::uint32_t to, std::size_t channel, double bytes);
+
+  const ChannelPlan& plan_;
+  Fluid& fluid_;
+};
+
+enum class Efficiency { ring, tree, direct, nvls };
+
+// Latency, factors and cap from the model and the constants. `cap_by_model`: the SMs, not the
+// links, bound it (LL, LL128, trees).
+Fluid start_fluid(std::string_view algorithm, const Request& request, const ChannelPlan& plan,
+                  const Constants& constants, Efficiency efficiency, bool cap_by_model);
+
+// Offsets between nodes over which a large all-to-all is spread: all of them up to `exact` edges a
+// rank, else 16 evenly spaced ones. The bytes of each rank stay exact; which far node gets them is
+// then a sample.
+std::vector<std::uint32_t> node_offsets(std::uint32_t nodes);
+
+}  // namespace weft::collective
