@@ -94,6 +94,13 @@ struct DeviceClass {
   friend auto operator<=>(const DeviceClass&, const DeviceClass&) = default;
 };
 
+// Several functions on one PCIe card (a NIC with two ports) share its slot. The slot is a
+// pcie_switch of this model, but neither a bridge on the way nor a delay.
+inline constexpr std::string_view kCardSlotModel = "multifunction-adapter";
+inline bool is_card_slot(const DeviceClass& device_class) {
+  return device_class.model == kCardSlotModel;
+}
+
 // PCIe needs different overhead for a write (payload rides with the request) and a read (payload
 // rides in completions); other links use `overhead` only.
 struct Framing {

@@ -115,6 +115,7 @@ void PathBuilder::cap_leg(BitRate rate, std::string reason) {
 Duration PathBuilder::forwarding(LinkId into) const {
   const DeviceClass& device = fabric_.device_class(fabric_.to(into));
   if (device.forwarding_latency.ps() > 0) return device.forwarding_latency;
+  if (is_card_slot(device)) return {};
   switch (device.kind) {
     case DeviceKind::pcie_switch:
       return costs_.pcie_switch_forwarding;

@@ -242,5 +242,19 @@ TEST(PathClassProperty, TheMatrixIsSymmetric) {
   }));
 }
 
+TEST(PathClassProperty, NoNicIsNearerThanTheNearest) {
+  EXPECT_TRUE(rc::check("random servers", [](std::uint64_t seed) {
+    const Fabric f = two_servers(seed, seed + 1);
+    for (const DeviceId gpu : f.of_kind(DeviceKind::gpu)) {
+      const auto nics = f.of_kind(DeviceKind::nic, f.info(gpu).server);
+      const auto nearest = nearest_nic(f, gpu);
+      RC_ASSERT(nearest.has_value() == !nics.empty());
+      for (const DeviceId nic : nics) {
+        RC_ASSERT(path_class(f, gpu, *nearest).kind <= path_class(f, gpu, nic).kind);
+      }
+    }
+  }));
+}
+
 }  // namespace
 }  // namespace weft::fabric

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 
 #include "base/check.h"
 
@@ -195,15 +196,26 @@ void FabricBuilder::check_radix() const {
   }
 }
 
+// By device; within one device the last one set first, so that it wins.
+void FabricBuilder::sort_labels() {
+  const std::vector<Fabric::Label>& labels = fabric_.labels_;
+  std::vector<std::uint32_t> order(labels.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    if (labels[a].device != labels[b].device) return labels[a].device < labels[b].device;
+    return a > b;
+  });
+  std::vector<Fabric::Label> sorted;
+  sorted.reserve(labels.size());
+  for (const std::uint32_t i : order) sorted.push_back(labels[i]);
+  fabric_.labels_ = std::move(sorted);
+}
+
 Fabric FabricBuilder::build() && {
   CHECK(!in_server_);
   fill_adjacency();
   check_radix();
-  // The last value set for a device and key wins.
-  auto& labels = fabric_.labels_;
-  std::reverse(labels.begin(), labels.end());
-  std::stable_sort(labels.begin(), labels.end(),
-                   [](const auto& a, const auto& b) { return a.device < b.device; });
+  sort_labels();
   return std::move(fabric_);
 }
 

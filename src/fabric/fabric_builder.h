@@ -56,6 +56,7 @@ class FabricBuilder {
   void append_links(const Fabric& server, DeviceId first);
   void append_labels(const Fabric& server, DeviceId first);
   std::uint32_t label_text(std::string_view text);
+  void sort_labels();
   void fill_adjacency();
   void check_radix() const;
 

@@ -6,7 +6,6 @@
 #include <array>
 
 #include "base/check.h"
-#include "fabric/data_path.h"
 #include "fabric/nvlink_route.h"
 
 namespace weft::fabric {
@@ -55,34 +54,53 @@ bool same_card(const Fabric& fabric, DeviceId a, DeviceId b) {
   return dot != std::string_view::npos && other.substr(0, dot + 1) == one.substr(0, dot + 1);
 }
 
-// The link that the functions of one card share is part of the card, not a bridge on the way.
-bool is_card_slot(const Fabric& fabric, DeviceId device) {
-  return fabric.device_class(device).model == "multifunction-adapter";
-}
-
 struct Passed {
+  bool reached = false;
   int switches = 0, host_bridges = 0, cpus = 0;
 };
 
-// What a chain visits, ends included. A C2C link has its own root port, so it counts as a bridge.
-Passed count_passed(const Fabric& fabric, DeviceId from, const std::vector<LinkId>& chain) {
-  Passed passed;
-  const auto visit = [&](DeviceId device) {
-    const DeviceKind kind = fabric.kind(device);
-    if (kind == DeviceKind::pcie_switch && !is_card_slot(fabric, device)) ++passed.switches;
-    if (kind == DeviceKind::host_bridge) ++passed.host_bridges;
-    if (kind == DeviceKind::cpu) ++passed.cpus;
-  };
-  visit(from);
-  for (const LinkId link : chain) {
-    visit(fabric.to(link));
-    if (fabric.link_class(link).kind == LinkKind::c2c) ++passed.host_bridges;
+bool forwards(DeviceKind kind) {
+  return kind == DeviceKind::pcie_switch || kind == DeviceKind::host_bridge ||
+         kind == DeviceKind::cpu;
+}
+
+// `before` and one link further, into `head`. A C2C link has its own root port, so it counts as a
+// bridge; a card slot is part of the card and does not.
+Passed step(Passed before, LinkKind link, const DeviceClass& head) {
+  const bool bridge = head.kind == DeviceKind::host_bridge || link == LinkKind::c2c;
+  before.switches += head.kind == DeviceKind::pcie_switch && !is_card_slot(head) ? 1 : 0;
+  before.host_bridges += bridge ? 1 : 0;
+  before.cpus += head.kind == DeviceKind::cpu ? 1 : 0;
+  return before;
+}
+
+// What the shortest chains without NVLink from `from` visit, ends included, to every device of its
+// server, by place in the server.
+std::vector<Passed> passed_from(const Fabric& fabric, DeviceId from) {
+  const auto range = fabric.devices_of(fabric.info(from).server);
+  std::vector<Passed> passed(range.last - range.first);
+  passed[from.index() - range.first] = step({true}, LinkKind::on_die, fabric.device_class(from));
+  std::vector<DeviceId> queue = {from};
+  for (std::size_t i = 0; i < queue.size(); ++i) {
+    if (i > 0 && !forwards(fabric.kind(queue[i]))) continue;
+    const Passed here = passed[queue[i].index() - range.first];
+    for (const LinkId link : fabric.out_links(queue[i])) {
+      const LinkKind kind = fabric.link_class(link).kind;
+      const DeviceId head = fabric.to(link);
+      const bool inside = head.value >= range.first && head.value < range.last;
+      if (!inside || is_network(kind) || kind == LinkKind::nvlink || kind == LinkKind::xgmi)
+        continue;
+      Passed& next = passed[head.index() - range.first];
+      if (next.reached) continue;
+      next = step(here, kind, fabric.device_class(head));
+      queue.push_back(head);
+    }
   }
   return passed;
 }
 
 PathKind host_class(const Passed& passed) {
-  if (passed.cpus >= 2) return PathKind::sys;
+  if (!passed.reached || passed.cpus >= 2) return PathKind::sys;
   if (passed.host_bridges >= 2) return PathKind::node;
   if (passed.host_bridges == 1 || passed.cpus == 1) return PathKind::phb;
   return passed.switches >= 2 ? PathKind::pxb : PathKind::pix;
@@ -97,9 +115,11 @@ bool on_network(const Fabric& fabric, DeviceId nic) {
 std::vector<DeviceId> nearest_nics(const Fabric& fabric, DeviceId device,
                                    const std::vector<DeviceId>& nics) {
   std::vector<DeviceId> nearest;
+  const std::uint32_t first = fabric.devices_of(fabric.info(device).server).first;
+  const std::vector<Passed> passed = passed_from(fabric, device);
   PathKind best = PathKind::net;
   for (const DeviceId nic : nics) {
-    const PathKind kind = path_class(fabric, device, nic).kind;
+    const PathKind kind = host_class(passed[nic.index() - first]);
     if (kind < best) nearest.clear();
     if (kind <= best) {
       best = kind;
@@ -133,9 +153,8 @@ PathClass path_class(const Fabric& fabric, DeviceId a, DeviceId b) {
   const ServerId server = fabric.info(a).server;
   if (!server.valid() || server != fabric.info(b).server) return {PathKind::net};
   if (same_card(fabric, a, b)) return {PathKind::pix};
-  const auto chain = inner_route(fabric, a, b, {.use_nvlink = false, .acs = false});
-  if (chain.empty()) return {PathKind::sys};
-  return {host_class(count_passed(fabric, a, chain))};
+  const std::uint32_t first = fabric.devices_of(server).first;
+  return {host_class(passed_from(fabric, a)[b.index() - first])};
 }
 
 std::optional<DeviceId> nearest_nic(const Fabric& fabric, DeviceId device) {

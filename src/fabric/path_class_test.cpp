@@ -60,6 +60,29 @@ TEST(PathClass, TwoSwitchesArePxb) {
   EXPECT_EQ(between(f, "nic0", "nic1"), "PIX");
 }
 
+TEST(PathClass, ACardSlotIsNoBridge) {
+  FabricBuilder b;
+  b.begin_server();
+  const auto pcie = b.link_class(pcie_link_class(4, 16));
+  const auto nic = b.device_class(device(DeviceKind::nic, "nic"));
+  const auto plx =
+      b.add_device(b.device_class(device(DeviceKind::pcie_switch, "plx")), {.name = "plx"});
+  const auto slot =
+      b.add_device(b.device_class(device(DeviceKind::pcie_switch, std::string(kCardSlotModel))),
+                   {.name = "slot"});
+  const auto gpu = b.add_device(b.device_class(device(DeviceKind::gpu, "gpu")), {.name = "gpu0"});
+  const auto port0 = b.add_device(nic, {.name = "nic0"});
+  const auto port1 = b.add_device(nic, {.name = "nic1"});
+  b.add_link({plx, gpu}, pcie);
+  b.add_link({plx, slot}, pcie);
+  b.add_link({slot, port0}, pcie);
+  b.add_link({slot, port1}, pcie);
+  b.end_server();
+  const Fabric f = std::move(b).build();
+  EXPECT_EQ(between(f, "gpu0", "nic0"), "PIX");
+  EXPECT_EQ(between(f, "nic0", "nic1"), "PIX");
+}
+
 TEST(PathClass, FunctionsOfOneCardArePixEvenStraightUnderTheBridge) {
   FabricBuilder b;
   b.begin_server();
