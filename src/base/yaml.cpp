@@ -55,7 +55,8 @@ class Reader {
     expect(YAML_STREAM_START_EVENT);
     Event first;
     next(first);
-    if (first.raw.type == YAML_STREAM_END_EVENT) fail({file_, 1, 1}, "the file is empty");
+    if (first.raw.type == YAML_STREAM_END_EVENT)
+      fail({file_, 1, 1}, "the file is empty", "write at least 'key: value'");
     CHECK(first.raw.type == YAML_DOCUMENT_START_EVENT);
     Event content;
     next(content);

@@ -164,7 +164,7 @@ std::optional<BitRate> Fields::optional_rate(std::string_view key) {
                                   "write {0}Gbps (bits) or {0}GB/s (bytes)"};
   const auto rate = quantity<BitRate>(key, kKind, parse_bit_rate);
   if (!rate || rate->bps() > 0) return rate;
-  complain(key, fmt::format("{} must be more than zero", key));
+  complain(key, fmt::format("{} must be more than zero", key), "write for example 400Gbps");
   return std::nullopt;
 }
 

@@ -62,8 +62,9 @@ TEST(Yaml, RefusesWhatYamlAllows) {
   EXPECT_EQ(faults_of("base: &b {x: 1}\nc: {<<: *b}\n"),
             "2:5 merge keys ('<<') are not accepted (write the keys out)\n");
   EXPECT_EQ(faults_of("{a: 1}: 2\n").substr(0, 29), "1:1 a key must be plain text ");
-  EXPECT_EQ(faults_of(""), "1:1 the file is empty\n");
-  EXPECT_EQ(faults_of("# only a remark\n"), "1:1 the file is empty\n");
+  EXPECT_EQ(faults_of(""), "1:1 the file is empty (write at least 'key: value')\n");
+  EXPECT_EQ(faults_of("# only a remark\n"),
+            "1:1 the file is empty (write at least 'key: value')\n");
 }
 
 TEST(Yaml, BadSyntaxHasAPlace) {
@@ -143,7 +144,8 @@ TEST(Fields, ReportsEveryFaultOfAMapping) {
   EXPECT_EQ(link_faults("bandwidth: 1Gbps\nlanes: '8'\nname:\n"),
             "2:8 lanes is text in quotes, not a whole number (remove the quotes)\n"
             "3:6 name is empty, not text (write one value after 'name:')\n");
-  EXPECT_EQ(link_faults("bandwidth: 0Gbps\n"), "1:12 bandwidth must be more than zero\n");
+  EXPECT_EQ(link_faults("bandwidth: 0Gbps\n"),
+            "1:12 bandwidth must be more than zero (write for example 400Gbps)\n");
 }
 
 TEST(Fields, NotAMappingIsReportedOnce) {

@@ -135,15 +135,16 @@ sources:
 gpus:
   - {model: a, name: A, vendor: nvidia, memory: 80GB, power_w: 700, sources: {memory: nv datasheet}}
   - {model: b, name: B, vendor: nvida, memory: 80, sources: {all: nv guess}}
-  - {model: c, name: C, vendor: amd, memory: 1GB, sources: {memory: xx datasheet, power_w: nv datasheet}}
+  - {model: c, name: C, vendor: amd, memory: 1GB,
+     sources: {memory: xx datasheet, power_w: nv datasheet}}
 )");
   EXPECT_EQ(found, (std::vector<std::string>{
                        "5:64 power_w of 'a' has no source",
                        "6:33 unknown vendor 'nvida'",
                        "6:48 memory needs a unit",
                        "6:67 unknown confidence 'guess'",
-                       "7:69 unknown source 'xx'",
-                       "7:83 source for 'power_w', which 'c' does not state",
+                       "8:24 unknown source 'xx'",
+                       "8:38 source for 'power_w', which 'c' does not state",
                    }));
 }
 

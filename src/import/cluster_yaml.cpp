@@ -39,7 +39,7 @@ class ClusterReader {
   void read_drawn_switch(const YamlNode& node);
   void read_drawn_link(const YamlNode& node);
   std::optional<Spec::DrawnEnd> read_end(const YamlNode& node);
-  void check_whole(Fields& top);
+  void check_whole(Fields& top, bool is_mapping);
   std::optional<NameAt> optional_name(Fields& fields, std::string_view key);
   void claim(const std::string& name, const SourcePosition& where);
 
@@ -71,13 +71,14 @@ Spec ClusterReader::read(const YamlNode& root) {
   const bool drawn = top.has("links") || top.has("switches");
   if (const YamlNode* node = top.optional_node("fabric")) read_network(*node, drawn);
   if (const YamlNode* node = top.optional_node("scale_up")) read_scale_up(*node);
-  check_whole(top);
+  check_whole(top, root.kind == YamlNode::Kind::mapping);
   top.finish();
   return std::move(spec_);
 }
 
-void ClusterReader::check_whole(Fields& top) {
+void ClusterReader::check_whole(Fields& top, bool is_mapping) {
   const std::size_t count = spec_.server_count();
+  if (!is_mapping) return;
   if (!top.has("servers")) {
     top.complain("servers", "cluster file has no 'servers'",
                  "add 'servers: [{type: hgx-h100, count: 8}]'");
@@ -178,20 +179,13 @@ void ClusterReader::read_link_fields(const YamlNode& node, Spec::Link& link) {
     link.kind = *kind == 0 ? LinkKind::ethernet : LinkKind::infiniband;
   }
   link.rate = fields.optional_rate("rate");
-  if (link.rate && link.rate->bps() <= 0) {
-    fields.complain("rate", "a link needs a rate above zero", "write for example 'rate: 400Gbps'");
-  }
   link.length_m = fields.optional_length_m("length");
   constexpr double kLongest = 2e7;  // half way round the earth
-  if (link.length_m && (*link.length_m < 0 || *link.length_m > kLongest)) {
+  if (link.length_m && *link.length_m > kLongest) {
     fields.complain("length", "no cable is that long", "write for example 'length: 30m'");
   }
   link.medium = optional_name(fields, "medium");
   link.latency = fields.optional_duration("latency");
-  if (link.latency && link.latency->ps() < 0) {
-    fields.complain("latency", "a latency cannot be negative",
-                    "write for example 'latency: 130ns'");
-  }
   const bool has_name = fields.has("name"), has_kind = fields.has("kind");
   if (has_name && (has_kind || fields.has("rate"))) {
     fields.complain(has_kind ? "kind" : "rate", "the link's name already says that",
@@ -227,10 +221,6 @@ void ClusterReader::read_switch_figures(Fields& fields, Spec::Switch& out) {
     out.radix = static_cast<int>(*radix);
   }
   out.latency = fields.optional_duration("latency");
-  if (out.latency && out.latency->ps() < 0) {
-    fields.complain("latency", "a latency cannot be negative",
-                    "write for example 'latency: 300ns'");
-  }
   out.buffer = fields.optional_bytes("buffer");
 }
 

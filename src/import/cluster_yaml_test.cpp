@@ -119,6 +119,22 @@ fabric:
   }
 }
 
+// The examples of the documentation, in both languages, are read as they stand.
+TEST(ClusterFile, TheDocumentationShowsValidFiles) {
+  for (const char* page : {"docs/cluster-file.md", "docs/zh-CN/cluster-file.md"}) {
+    const std::string text = read_file(std::string(WEFT_SOURCE_DIR) + "/" + page);
+    const std::string fence = "```yaml\n";
+    std::size_t count = 0;
+    for (std::size_t at = text.find(fence); at != std::string::npos; at = text.find(fence, at)) {
+      at += fence.size();
+      const ClusterSpec spec = parse_cluster(text.substr(at, text.find("```", at) - at), page);
+      EXPECT_GT(spec.server_count(), 1u);
+      ++count;
+    }
+    EXPECT_EQ(count, 4u) << page;
+  }
+}
+
 TEST(ClusterFile, IsRecognisedByItsHeader) {
   EXPECT_TRUE(is_cluster_file("# text\n\nweft: cluster/1\n"));
   EXPECT_FALSE(is_cluster_file("weft: server/1\n"));

@@ -62,7 +62,7 @@ ServerFile ServerReader::read(const YamlNode& root) {
   }
   file_.acs = top.optional_bool("acs").value_or(false);
   for (const YamlNode& item : top.optional_list("provenance")) read_provenance(item);
-  if (!top.has("numa_nodes")) {
+  if (!top.has("numa_nodes") && root.kind == YamlNode::Kind::mapping) {
     top.complain("numa_nodes", "server file has no 'numa_nodes'",
                  "add 'numa_nodes:' with one entry a NUMA node");
   }
@@ -253,10 +253,6 @@ void ServerReader::read_nic_fields(Fields& fields, PcieNode& child) {
   child.functions = static_cast<int>(fields.optional_int("functions", 1, 8).value_or(1));
   child.ports = static_cast<int>(fields.optional_int("ports", 1, 8).value_or(1));
   child.port_rate = fields.optional_rate("rate");
-  if (child.port_rate && child.port_rate->bps() <= 0) {
-    fields.complain("rate", "a port needs a rate above zero", "write for example 'rate: 200Gbps'");
-    child.port_rate.reset();
-  }
   child.name = fields.optional_string("name").value_or("");
   const auto speaks = fields.optional_choice("speaks", {"ethernet", "infiniband"});
   if (!speaks) return;
