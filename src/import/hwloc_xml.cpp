@@ -217,7 +217,7 @@ class HwlocReader {
     const std::string type =
         fields.required("bridge_type", "0-1 (host bridge) or 1-1 (PCI bridge)");
     if (type == "0-1") {
-      sketch_.host_bridges.push_back({cpu_of_host_bridge(element, above)});
+      sketch_.host_bridges.push_back(place_host_bridge(element, above));
       above.host_bridge = sketch_.host_bridges.size() - 1;
       above.parent.reset();
       above.at_port = false;
@@ -318,19 +318,27 @@ class HwlocReader {
     return *speed;
   }
 
-  std::size_t cpu_of_host_bridge(const XmlElement& element, const Above& above) {
+  ServerSketch::HostBridge place_host_bridge(const XmlElement& element, const Above& above) {
     if (above.owner != nullptr) {
       const auto nodes = cpu_list_of_mask(attribute(*above.owner, "nodeset"));
       for (std::size_t i = 0; nodes && i < sketch_.cpus.size(); ++i) {
-        if (*nodes == std::to_string(sketch_.cpus[i].numa.value_or(-1))) return i;
+        if (*nodes == std::to_string(sketch_.cpus[i].numa.value_or(-1))) return {i, true};
       }
     }
-    if (sketch_.cpus.size() > 1) {
-      sketch_.assume(
-          fmt::format("the host bridge on line {} belongs to no single NUMA node: drawn at node {}",
-                      element.where.line, sketch_.cpus.front().numa.value_or(-1)));
-    }
-    return 0;
+    if (sketch_.cpus.size() == 1) return {0, true};
+    sketch_.assume(
+        fmt::format("the host bridge on line {} belongs to no single NUMA node: drawn at node {}",
+                    element.where.line, sketch_.cpus.front().numa.value_or(-1)));
+    return {0, false};
+  }
+
+  // What nvidia-smi would print for a GPU that is near to several NUMA nodes.
+  void label_affinity_of(const Above& above, Node& node) const {
+    if (above.owner == nullptr || sketch_.host_bridges[*above.host_bridge].numa_known) return;
+    const auto cpus = cpu_list_of_mask(attribute(*above.owner, "cpuset"));
+    const auto nodes = cpu_list_of_mask(attribute(*above.owner, "nodeset"));
+    node.labels.emplace_back("cpu_affinity", cpus.value_or("N/A"));
+    node.labels.emplace_back("numa_affinity", nodes.value_or("N/A"));
   }
 
   void add_node(const XmlElement& element, Node node, const Above& above) {
@@ -399,6 +407,7 @@ class HwlocReader {
     pci->node.link = link_speed(element, fields);
     if (gpu) {
       pci->node.kind = Kind::gpu;
+      label_affinity_of(above, pci->node);
       for (const auto& [index, name] : os.indices) gpu_of_index_[index] = sketch_.nodes.size();
       add_node(element, std::move(pci->node), above);
     } else {
@@ -536,6 +545,7 @@ class HwlocReader {
                          ? "no GPU in the file: a server of CPUs and NICs only"
                          : "no GPU on PCI in the file: lstopo may have run without I/O discovery");
     }
+    rank_by_address(sketch_);
     join_functions(sketch_);
     complete(sketch_, *context_.catalogue, context_.hints);
   }

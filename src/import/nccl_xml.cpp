@@ -582,6 +582,7 @@ class NcclReader {
     if (sketch.cpus.size() > 2) {
       sketch.assume("every cpu element is drawn as a socket of its own, all joined in pairs");
     }
+    rank_by_address(sketch);
     join_functions(sketch);
     complete(sketch, *context_.catalogue, context_.hints);
     for (const HiddenChips& h : hidden_chips_) {

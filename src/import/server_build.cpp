@@ -145,10 +145,11 @@ class ServerBuild {
     std::size_t number = 0;
     for (const std::size_t i : sketch_.of_kind(kind)) {
       const Node& node = sketch_.nodes[i];
-      const ServerSketch::Cpu& cpu = sketch_.cpus[sketch_.host_bridges[node.host_bridge].cpu];
+      const ServerSketch::HostBridge& bridge = sketch_.host_bridges[node.host_bridge];
+      const ServerSketch::Cpu& cpu = sketch_.cpus[bridge.cpu];
       fabric::FabricBuilder::DeviceSpec spec;
       spec.name = name(what, number++);
-      spec.numa = static_cast<std::int16_t>(cpu.numa.value_or(-1));
+      if (bridge.numa_known) spec.numa = static_cast<std::int16_t>(cpu.numa.value_or(-1));
       const DeviceId device = builder_.add_device(builder_.device_class(class_of(node)), spec);
       for (const auto& [key, value] : node.labels) builder_.set_label(device, key, value);
       if (kind == Kind::gpu) label_affinity(device, node, cpu);

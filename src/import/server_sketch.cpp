@@ -61,6 +61,22 @@ std::string shape_of(const ServerSketch& sketch) {
   return out;
 }
 
+void rank_by_address(ServerSketch& sketch) {
+  for (const Kind kind : {Kind::gpu, Kind::nic}) {
+    std::vector<std::size_t> found = sketch.of_kind(kind);
+    const bool can = std::all_of(found.begin(), found.end(), [&](std::size_t i) {
+      return !sketch.nodes[i].rank && sketch.nodes[i].address;
+    });
+    if (!can) continue;
+    std::stable_sort(found.begin(), found.end(), [&](std::size_t a, std::size_t b) {
+      return *sketch.nodes[a].address < *sketch.nodes[b].address;
+    });
+    for (std::size_t k = 0; k < found.size(); ++k) {
+      sketch.nodes[found[k]].rank = static_cast<int>(k);
+    }
+  }
+}
+
 void join_functions(ServerSketch& sketch) {
   using Place = std::tuple<std::size_t, std::optional<std::size_t>, PciAddress>;
   std::map<Place, std::vector<std::size_t>> cards;

@@ -32,6 +32,7 @@ struct ServerSketch {
   };
   struct HostBridge {
     std::size_t cpu = 0;
+    bool numa_known = true;  // false: drawn at that CPU for want of better
   };
   // A slot is the link that several functions of one card share.
   enum class Kind { gpu, nic, pcie_switch, slot };
@@ -77,6 +78,10 @@ struct ServerSketch {
 // The tree as text, for recognising a server: '[' CPU ']', '(' switch ')', g GPU, n NIC, children
 // and CPUs sorted: "[(gn)(gn)][(gn)(gn)]".
 std::string shape_of(const ServerSketch& sketch);
+
+// Numbers GPUs and NICs by PCI address, as CUDA, NVML and the kernel do, where the source gave no
+// numbers.
+void rank_by_address(ServerSketch& sketch);
 
 // Puts functions of one card that sit side by side under a common slot.
 void join_functions(ServerSketch& sketch);
