@@ -123,7 +123,8 @@ class Reader {
     }
     for (const pugi::xml_attribute a : node.attributes()) {
       if (out.attribute(a.name()) != nullptr) {
-        complain(offset_of(a.name()), fmt::format("attribute '{}' given twice", a.name()));
+        complain(offset_of(a.name()), fmt::format("attribute '{}' given twice", a.name()),
+                 "keep one of the two");
       }
       if (const char* less = std::strchr(a.value(), '<')) {
         complain(offset_of(less), fmt::format("'<' in the value of attribute '{}'", a.name()),

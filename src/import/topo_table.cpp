@@ -144,7 +144,8 @@ class TableReader {
 
   TopoTable read() {
     if (!find_header()) {
-      throw InputError(SourcePosition{file_, 1, 1}, "no header line with GPU0, GPU1, ... columns",
+      throw InputError(headless_.value_or(SourcePosition{file_, 1, 1}),
+                       "no header line with GPU0, GPU1, ... columns",
                        "paste the whole output of 'nvidia-smi topo -m', header included");
     }
     diagnostics_.throw_if_any(text_);
@@ -180,7 +181,10 @@ class TableReader {
     for (std::size_t i = 0; i < lines_.size(); ++i) {
       const Line& line = lines_[i];
       if (line.tokens.empty() || !is_gpu_name(line.tokens.front().text)) continue;
-      if (line.tokens.size() > 1 && parse_cell(line.tokens[1].text)) return false;  // a row
+      if (line.tokens.size() > 1 && parse_cell(line.tokens[1].text)) {
+        headless_ = at(line, line.tokens.front());
+        return false;  // a row
+      }
       read_header_line(line);
       // The terminal may have broken the header: more names, or the rest of the headings.
       first_row_ = i + 1;
@@ -483,6 +487,7 @@ class TableReader {
   std::map<std::string, std::size_t, std::less<>> index_;
   std::vector<Affinity> headings_;
   std::size_t first_row_ = 0;
+  std::optional<SourcePosition> headless_;  // a row that no header stands above
 };
 
 }  // namespace
