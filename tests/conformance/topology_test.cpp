@@ -9,6 +9,8 @@
 
 #include "base/text.h"
 #include "conformance/measure.h"
+#include "fabric/nvlink_route.h"
+#include "fabric/path_class.h"
 #include "routing/deadlock.h"
 #include "routing/routes.h"
 
@@ -391,6 +393,10 @@ TEST(TopologyCounts, Nvl72TogetherWithRails) {
   for (const DeviceId chip : chips) nvlinks += built.out_links(chip).size();
   EXPECT_EQ(nvlinks, 1'296u);
   EXPECT_EQ(built.find("nvl0/nvswitch17"), chips.back());
+  // GPUs of different servers are 18 NVLinks apart, over one chip each.
+  const DeviceId first = *built.find("node0/gpu0"), last = *built.find("node17/gpu3");
+  EXPECT_EQ(to_text(fabric::path_class(built, first, last)), "NV18");
+  EXPECT_EQ(fabric::nvlink_chains(built, first, last).size(), 18u);
   // 72 NICs of 64-port switches: 4 rails x 18 servers on 4 leaves.
   EXPECT_EQ(test::measure(built).endpoints.size(), 72u);
   // 19 servers make a chip need 76 ports.
