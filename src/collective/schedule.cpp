@@ -162,9 +162,12 @@ Fluid start_fluid(std::string_view algorithm, const Request& request, const Chan
       break;
   }
   Fluid fluid;
-  fluid.latency =
-      Duration::picoseconds(static_cast<std::int64_t>(point.latency_us * scale * 1e6 + 0.5));
+  // The measured scale is of GPU and kernel; what the NIC's plugin declares stays as it is.
+  const double latency_us = (point.latency_us - point.nic_us) * scale + point.nic_us;
+  fluid.latency = Duration::picoseconds(static_cast<std::int64_t>(latency_us * 1e6 + 0.5));
   fluid.latency_text = fmt::format("({}) x {:.3g} us", point.latency_text, scale);
+  if (point.nic_us > 0)
+    fluid.latency_text += fmt::format(", {:.4g} us of NIC latency in it unscaled", point.nic_us);
   const double factor = protocol_factor(request.protocol);
   fluid.wire_factor = factor / share;
   fluid.network_wire_factor = factor / constants.nic_efficiency(plan.nic_model, plan.nic_vendor);

@@ -52,7 +52,8 @@ std::size_t index(Protocol p) {
 // The figures of one plan and collective, with the model's notation.
 class Model {
  public:
-  Model(CollectiveKind kind, const ChannelPlan& plan) : kind_(kind), plan_(plan) {
+  Model(CollectiveKind kind, const ChannelPlan& plan, bool with_nic = true)
+      : kind_(kind), plan_(plan), nic_latency_(with_nic ? plan.nic_latency_us : 0) {
     n_ = static_cast<int>(plan.group.gpus.size());
     nodes_ = std::max(plan.nodes, 1);
     local_ = n_ / nodes_;
@@ -126,7 +127,7 @@ class Model {
   // Of a hop across the network; with one rank a node nothing hides it and the tree's figure holds.
   [[nodiscard]] double across(double own, Protocol protocol) const {
     const double hop = local_ == 1 ? tables::kNetworkHop.tree[index(protocol)] : own;
-    return hop + plan_.nic_latency_us * (protocol == Protocol::simple ? 2 : 1);
+    return hop + nic_latency_ * (protocol == Protocol::simple ? 2 : 1);
   }
   [[nodiscard]] double channels() const { return static_cast<double>(plan_.channels.size()); }
   [[nodiscard]] double log2_nodes() const {
@@ -155,6 +156,7 @@ class Model {
 
   CollectiveKind kind_;
   const ChannelPlan& plan_;
+  double nic_latency_;
   int n_ = 0, nodes_ = 1, local_ = 1, steps_ = 0;
   std::size_t generation_ = 0, scale_ = 0;
 };
@@ -196,7 +198,7 @@ ModelPoint Model::rooted_ring(Protocol protocol, double bandwidth) const {
   const double lat = protocol == Protocol::simple && !same ? hop.tree[p] : hop.ring[p];
   const int hops = same ? 1 : steps_;
   const double base = tables::kRingBase[p];
-  return {base + hops * lat, bandwidth, fmt::format("{} + {} x {}", base, hops, lat)};
+  return {base + hops * lat, 0, bandwidth, fmt::format("{} + {} x {}", base, hops, lat)};
 }
 
 ModelPoint Model::tree(Protocol protocol) const {
@@ -230,7 +232,7 @@ ModelPoint Model::nvls() const {
   if (kind_ == CollectiveKind::all_reduce) bandwidth *= ring_ratio();
   const double intra = inside().nvls;
   const double inter = nodes_ > 1 ? across(tables::kNetworkHop.nvls, Protocol::simple) : 0;
-  return {intra + inter, bandwidth,
+  return {intra + inter, 0, bandwidth,
           nodes_ > 1 ? fmt::format("{} + {}", intra, inter) : fmt::format("{}", intra)};
 }
 
@@ -244,7 +246,7 @@ ModelPoint Model::nvls_tree() const {
   bandwidth *= ring_ratio();
   const double intra = inside().nvls_tree;
   const double inter = across(tables::kNetworkHop.nvls_tree, Protocol::simple);
-  return {intra + 2 * log2_nodes() * inter, bandwidth,
+  return {intra + 2 * log2_nodes() * inter, 0, bandwidth,
           fmt::format("{} + 2 x {} x {}", intra, log2_nodes(), inter)};
 }
 
@@ -261,14 +263,14 @@ ModelPoint Model::collnet_direct() const {
   const double inter = across(tables::kNetworkHop.collnet_direct, Protocol::simple);
   const double lat = 2 * (std::min(1, local_ - 1) * intra + 0.4 * (local_ - 1)) + inter;
   return {
-      lat, bandwidth,
+      lat, 0, bandwidth,
       fmt::format("2 x ({} + 0.4 x {}) + {}", std::min(1, local_ - 1) * intra, local_ - 1, inter)};
 }
 
 ModelPoint Model::collnet_chain() const {
   const double intra = inside().collnet_chain;
   const double inter = across(tables::kNetworkHop.collnet_chain, Protocol::simple);
-  return {2 * (local_ - 1) * intra + inter, channels() * plan_.tree_bw_intra * 0.5,
+  return {2 * (local_ - 1) * intra + inter, 0, channels() * plan_.tree_bw_intra * 0.5,
           fmt::format("2 x {} x {} + {}", local_ - 1, intra, inter)};
 }
 
@@ -276,11 +278,13 @@ ModelPoint Model::pat() const {
   const double bandwidth =
       0.75 * channels() * (nodes_ <= 2 ? plan_.ring_bw_intra : plan_.ring_bw_inter);
   const double inter = across(tables::kNetworkHop.pat, Protocol::simple) / 3.5;
-  return {tables::kPatBase + log2_nodes() * inter + 2.8 * n_, bandwidth,
+  return {tables::kPatBase + log2_nodes() * inter + 2.8 * n_, 0, bandwidth,
           fmt::format("{} + {} x {:.3g} + 2.8 x {}", tables::kPatBase, log2_nodes(), inter, n_)};
 }
 
-// Not in NCCL's tables: sends and receives are not tuned. One hop, all peers at once.
+// Not in NCCL's tables: sends and receives are not tuned. All peers at once: one hop of Simple, and
+// of LL two (the receiver's flag goes back before the buffer is used again), which is what the
+// measured 512 B to 64 KiB rows of three generations show (docs/models/direct.md).
 ModelPoint Model::direct(Protocol protocol) const {
   const std::size_t p = index(protocol);
   const double intra = channels() * plan_.ring_bw_intra;
@@ -294,7 +298,8 @@ ModelPoint Model::direct(Protocol protocol) const {
   if (protocol == Protocol::ll) bandwidth *= 0.5;
   const double base = tables::kRingBase[p];
   const double hop = nodes_ > 1 ? across(tables::kNetworkHop.ring[p], protocol) : inside().ring[p];
-  return {base + hop, bandwidth, fmt::format("{} + {}", base, hop)};
+  const int hops = protocol == Protocol::ll ? 2 : 1;
+  return {base + hops * hop, 0, bandwidth, fmt::format("{} + {} x {}", base, hops, hop)};
 }
 
 // Not in NCCL's tables either: its latencies with the hops of the three phases.
@@ -314,7 +319,7 @@ ModelPoint Model::hierarchical() const {
   const double nic_bw = channels() * plan_.ring_bw_inter / local_;
   const double seconds_per_gb = std::max(inside_share / intra_bw, outside_share / nic_bw);
   const double base = tables::kRingBase[p];
-  return {base + intra_hops * intra + inter_hops * inter,
+  return {base + intra_hops * intra + inter_hops * inter, 0,
           seconds_per_gb > 0 ? 1 / seconds_per_gb : 0,
           fmt::format("{} + {} x {} + {} x {}", base, intra_hops, intra, inter_hops, inter)};
 }
@@ -364,6 +369,8 @@ std::optional<Row> find_row(std::string_view name) {
 
 ModelPoint sized(const TunerInput& input, Row row, Protocol protocol) {
   ModelPoint out = Model(input.kind, *input.plan).point(row, protocol);
+  out.nic_us =
+      out.latency_us - Model(input.kind, *input.plan, false).point(row, protocol).latency_us;
   const std::int64_t bytes = input.size.count();
   const ChannelPlan& plan = *input.plan;
   if (row == Row::tree && input.kind == CollectiveKind::all_reduce && bytes >= 64) {
@@ -380,6 +387,7 @@ ModelPoint sized(const TunerInput& input, Row row, Protocol protocol) {
   if (plateau) {
     const double factor = plan.compute_capability < 80 ? 1.9 : 1.4;
     out.latency_us *= factor;
+    out.nic_us *= factor;
     out.latency_text = fmt::format("({}) x {}", out.latency_text, factor);
   }
   return out;

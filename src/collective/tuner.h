@@ -34,6 +34,7 @@ struct TunerInput {
 // `bandwidth` at a size: model_at. Zero bandwidth: NCCL has no such combination.
 struct ModelPoint {
   double latency_us = 0;
+  double nic_us = 0;  // of latency_us: what the NIC's plugin declares, no business of the GPU
   double bandwidth_gb_per_s = 0;
   std::string latency_text;  // "8.4 + 14 x 3.4"
 };
