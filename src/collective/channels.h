@@ -1,5 +1,5 @@
 // ChannelPlan: the rings and trees found on the fabric given, as NCCL's graph search would find
-// them (bandwidth ladder, FORMATS 6 and 7), not assumed from the server's name. Built once per
+// them (its bandwidth ladder), not assumed from the server's name. Built once per
 // group. Method: docs/models/channels.md.
 #pragma once
 

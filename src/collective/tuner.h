@@ -1,4 +1,4 @@
-// NCCL 2.30's cost model (FORMATS 7, PROTOCOLS 9.2), as pure functions: which algorithm, protocol
+// NCCL 2.30's cost model (docs/models/tuner.md), as pure functions: which algorithm, protocol
 // and number of channels NCCL would choose, and the time it would predict. Reimplemented from its
 // published constants; exact reference latencies are tests.
 #pragma once

@@ -1,0 +1,279 @@
+#include "collective/tuner_model.h"
+
+#include <fmt/format.h>
+
+namespace weft::collective {
+namespace {
+
+using work::CollectiveKind;
+
+std::size_t index(Protocol p) {
+  return static_cast<std::size_t>(p);
+}
+
+}  // namespace
+
+Model::Model(CollectiveKind kind, const ChannelPlan& plan, bool with_nic)
+    : kind_(kind), plan_(plan), nic_latency_(with_nic ? plan.nic_latency_us : 0) {
+  n_ = static_cast<int>(plan.group.gpus.size());
+  nodes_ = std::max(plan.nodes, 1);
+  local_ = n_ / nodes_;
+  steps_ = kind == CollectiveKind::all_reduce ? 2 * (n_ - 1) : gathers() ? n_ - 1 : n_;
+  const int cc = plan.compute_capability;
+  // AMD names its GPUs by gfx number (942): its latest rows stand in, NCCL knows none for it.
+  generation_ = cc >= 900 ? 2 : cc >= 100 ? 3 : cc >= 90 ? 2 : cc >= 80 ? 1 : 0;
+  scale_ = nodes_ <= 2 ? static_cast<std::size_t>(nodes_ - 1) : 2;
+}
+
+bool Model::has(Row row, Protocol protocol) const {
+  const bool simple = protocol == Protocol::simple;
+  switch (row) {
+    case Row::ring:
+      return kind_ != CollectiveKind::all_to_all && kind_ != CollectiveKind::send_recv;
+    case Row::tree:
+      return kind_ == CollectiveKind::all_reduce;
+    case Row::nvls:
+    case Row::collnet_direct:
+      return simple && (kind_ == CollectiveKind::all_reduce || gathers());
+    case Row::nvls_tree:
+    case Row::collnet_chain:
+      return simple && kind_ == CollectiveKind::all_reduce;
+    case Row::pat:
+      return simple && gathers();
+    case Row::direct:
+      return protocol != Protocol::ll128 &&
+             (kind_ == CollectiveKind::all_to_all || kind_ == CollectiveKind::send_recv ||
+              (simple && gathers()));
+    case Row::hierarchical:
+      return simple && (kind_ == CollectiveKind::all_reduce || gathers() ||
+                        kind_ == CollectiveKind::all_to_all);
+  }
+  return false;
+}
+
+ModelPoint Model::point(Row row, Protocol protocol) const {
+  if (!has(row, protocol) || n_ < 2) return {};
+  switch (row) {
+    case Row::ring:
+      return ring(protocol);
+    case Row::tree:
+      return tree(protocol);
+    case Row::nvls:
+      return nvls();
+    case Row::nvls_tree:
+      return nvls_tree();
+    case Row::collnet_direct:
+      return collnet_direct();
+    case Row::collnet_chain:
+      return collnet_chain();
+    case Row::pat:
+      return pat();
+    case Row::direct:
+      return direct(protocol);
+    case Row::hierarchical:
+      return hierarchical();
+  }
+  return {};
+}
+
+ModelPoint Model::ring(Protocol protocol) const {
+  const std::size_t p = index(protocol);
+  double bandwidth = channels() * (nodes_ <= 2 ? plan_.ring_bw_intra : plan_.ring_bw_inter);
+  if (protocol == Protocol::ll) bandwidth = std::min(ll_max(), bandwidth * 0.5);
+  if (protocol == Protocol::ll128)
+    bandwidth = std::min(bandwidth * 0.92, channels() * tables::kRingLl128[generation_][scale_]);
+  bandwidth *= ring_ratio();
+  if (kind_ == CollectiveKind::broadcast || kind_ == CollectiveKind::reduce)
+    return rooted_ring(protocol, bandwidth);
+
+  const double overhead_base = plan_.cpu_vendor == fabric::Vendor::amd ? tables::kNetworkOverheadAmd
+                                                                       : tables::kNetworkOverhead;
+  const double overhead = nodes_ == 1 ? 0 : overhead_base * (protocol == Protocol::simple ? 3 : 1);
+  const double intra = std::max(inside().ring[p], overhead);
+  const double inter = across(tables::kNetworkHop.ring[p], protocol);
+  const int passes = kind_ == CollectiveKind::all_reduce ? 2 : 1;
+  const int inter_steps = nodes_ == 1 ? 0 : passes * (nodes_ - 1);
+  const double base = tables::kRingBase[p];
+  ModelPoint out;
+  out.latency_us = base + (steps_ - inter_steps) * intra + inter_steps * inter;
+  out.bandwidth_gb_per_s = bandwidth;
+  out.latency_text = fmt::format("{} + {} x {}", base, steps_ - inter_steps, intra);
+  if (inter_steps > 0) out.latency_text += fmt::format(" + {} x {}", inter_steps, inter);
+  return out;
+}
+
+// Broadcast and reduce: the message flows down the chain; when every channel visits the GPUs in the
+// same order the hops of the channels overlap and one is counted.
+ModelPoint Model::rooted_ring(Protocol protocol, double bandwidth) const {
+  const std::size_t p = index(protocol);
+  const bool same = std::all_of(plan_.channels.begin(), plan_.channels.end(), [&](const auto& c) {
+    return c.local_order == plan_.channels.front().local_order;
+  });
+  const tables::HopLatency& hop = nodes_ == 1 ? inside() : tables::kNetworkHop;
+  const double lat = protocol == Protocol::simple && !same ? hop.tree[p] : hop.ring[p];
+  const int hops = same ? 1 : steps_;
+  const double base = tables::kRingBase[p];
+  return {base + hops * lat, 0, bandwidth, fmt::format("{} + {} x {}", base, hops, lat)};
+}
+
+ModelPoint Model::tree(Protocol protocol) const {
+  const std::size_t p = index(protocol);
+  double bandwidth = channels() * (nodes_ <= 2 ? plan_.tree_bw_intra : plan_.tree_bw_inter);
+  bandwidth = std::min(bandwidth * 0.92, channels() * tables::kTree[generation_][scale_]);
+  if (protocol == Protocol::ll) bandwidth = std::min(bandwidth / 3.8, ll_max());
+  if (protocol == Protocol::ll128)
+    bandwidth = std::min(bandwidth * (nodes_ == 1 ? 7.0 / 9.0 : 120.0 / 128.0),
+                         channels() * tables::kTreeLl128[generation_][scale_]);
+  const double intra = inside().tree[p];
+  const double inter = across(tables::kNetworkHop.tree[p], protocol);
+  const double base = tables::kTreeBase[p];
+  ModelPoint out;
+  out.latency_us = base + 2 * ((local_ - 1) * intra + log2_nodes() * inter);
+  out.bandwidth_gb_per_s = bandwidth * 0.5;
+  out.latency_text = fmt::format("{} + 2 x ({} x {}", base, local_ - 1, intra);
+  if (nodes_ > 1) out.latency_text += fmt::format(" + {} x {}", log2_nodes(), inter);
+  out.latency_text += ")";
+  return out;
+}
+
+ModelPoint Model::nvls() const {
+  const double heads = plan_.nvls_channels;
+  double per_channel = nvls_intra();
+  if (kind_ == CollectiveKind::all_reduce)
+    per_channel *= 2;
+  else
+    per_channel *= static_cast<double>(local_ - 1) / local_;
+  double bandwidth = heads * per_channel;
+  if (kind_ == CollectiveKind::all_reduce) bandwidth *= ring_ratio();
+  const double intra = inside().nvls;
+  const double inter = nodes_ > 1 ? across(tables::kNetworkHop.nvls, Protocol::simple) : 0;
+  return {intra + inter, 0, bandwidth,
+          nodes_ > 1 ? fmt::format("{} + {}", intra, inter) : fmt::format("{}", intra)};
+}
+
+// What the network carries of it is a double tree over nodes: two nodes exchange each byte once
+// each way, more send it up and down (docs/models/tuner.md says how this term was inferred).
+ModelPoint Model::nvls_tree() const {
+  const double intra_bw = 2 * nvls_intra();
+  const double inter_bw = nodes_ <= 2 ? 2 * plan_.nvls_bw_inter : plan_.nvls_bw_inter;
+  double bandwidth = plan_.nvls_channels * std::min(intra_bw, inter_bw);
+  bandwidth = std::min(bandwidth, plan_.nvls_channels * tables::kNvlsTree[generation_][scale_]);
+  bandwidth *= ring_ratio();
+  const double intra = inside().nvls_tree;
+  const double inter = across(tables::kNetworkHop.nvls_tree, Protocol::simple);
+  return {intra + 2 * log2_nodes() * inter, 0, bandwidth,
+          fmt::format("{} + 2 x {} x {}", intra, log2_nodes(), inter)};
+}
+
+ModelPoint Model::collnet_direct() const {
+  double bandwidth = channels() * plan_.tree_bw_intra;
+  if (gathers()) {
+    bandwidth = local_ * std::min(plan_.tree_bw_intra, plan_.tree_bw_inter * 0.9);
+  } else {
+    double factor = channels() > 0 ? local_ / channels() : 1;  // GPUs a channel
+    factor -= (factor - 1) / 2;
+    bandwidth = bandwidth / factor * (plan_.compute_capability >= 90 ? 0.85 : 1.0) * 0.5;
+  }
+  const double intra = inside().collnet_direct;
+  const double inter = across(tables::kNetworkHop.collnet_direct, Protocol::simple);
+  const double lat = 2 * (std::min(1, local_ - 1) * intra + 0.4 * (local_ - 1)) + inter;
+  return {
+      lat, 0, bandwidth,
+      fmt::format("2 x ({} + 0.4 x {}) + {}", std::min(1, local_ - 1) * intra, local_ - 1, inter)};
+}
+
+ModelPoint Model::collnet_chain() const {
+  const double intra = inside().collnet_chain;
+  const double inter = across(tables::kNetworkHop.collnet_chain, Protocol::simple);
+  return {2 * (local_ - 1) * intra + inter, 0, channels() * plan_.tree_bw_intra * 0.5,
+          fmt::format("2 x {} x {} + {}", local_ - 1, intra, inter)};
+}
+
+ModelPoint Model::pat() const {
+  const double bandwidth =
+      0.75 * channels() * (nodes_ <= 2 ? plan_.ring_bw_intra : plan_.ring_bw_inter);
+  const double inter = across(tables::kNetworkHop.pat, Protocol::simple) / 3.5;
+  return {tables::kPatBase + log2_nodes() * inter + 2.8 * n_, 0, bandwidth,
+          fmt::format("{} + {} x {:.3g} + 2.8 x {}", tables::kPatBase, log2_nodes(), inter, n_)};
+}
+
+// Not in NCCL's tables: sends and receives are not tuned. All peers at once: one hop of Simple, and
+// of LL two (the receiver's flag goes back before the buffer is used again), which is what the
+// measured 512 B to 64 KiB rows of three generations show (docs/models/direct.md).
+ModelPoint Model::direct(Protocol protocol) const {
+  const std::size_t p = index(protocol);
+  const double intra = channels() * plan_.ring_bw_intra;
+  double bandwidth = kind_ == CollectiveKind::send_recv ? intra : intra * n_ / (n_ - 1);
+  if (nodes_ > 1) {
+    const double nics = channels() * plan_.ring_bw_inter / local_;  // GB/s a rank
+    const double share =
+        kind_ == CollectiveKind::send_recv ? 1 : static_cast<double>(n_ - local_) / n_;
+    bandwidth = std::min(bandwidth, nics / share);
+  }
+  if (protocol == Protocol::ll) bandwidth *= 0.5;
+  const double base = tables::kRingBase[p];
+  const double hop = nodes_ > 1 ? across(tables::kNetworkHop.ring[p], protocol) : inside().ring[p];
+  const int hops = protocol == Protocol::ll ? 2 : 1;
+  return {base + hops * hop, 0, bandwidth, fmt::format("{} + {} x {}", base, hops, hop)};
+}
+
+// Not in NCCL's tables either: its latencies with the hops of the three phases.
+ModelPoint Model::hierarchical() const {
+  const std::size_t p = index(Protocol::simple);
+  const double intra = inside().ring[p];
+  const double inter = across(tables::kNetworkHop.ring[p], Protocol::simple);
+  const int passes = kind_ == CollectiveKind::all_reduce ? 2 : 1;
+  const bool exchange = kind_ == CollectiveKind::all_to_all;
+  const int intra_hops = exchange ? std::min(1, local_ - 1) : passes * (local_ - 1);
+  const int inter_hops = exchange ? 1 : passes * (nodes_ - 1);
+  const double inside_share = passes * static_cast<double>(local_ - 1) / local_;
+  const double outside_share = exchange
+                                   ? static_cast<double>(nodes_ - 1) / nodes_
+                                   : passes * static_cast<double>(nodes_ - 1) / nodes_ / local_;
+  const double intra_bw = channels() * plan_.ring_bw_intra;
+  const double nic_bw = channels() * plan_.ring_bw_inter / local_;
+  const double seconds_per_gb = std::max(inside_share / intra_bw, outside_share / nic_bw);
+  const double base = tables::kRingBase[p];
+  return {base + intra_hops * intra + inter_hops * inter, 0,
+          seconds_per_gb > 0 ? 1 / seconds_per_gb : 0,
+          fmt::format("{} + {} x {} + {} x {}", base, intra_hops, intra, inter_hops, inter)};
+}
+
+std::string Model::why_not(Row row, Protocol protocol) const {
+  if (plan_.channels.empty()) return "no channel was found on this fabric";
+  if (protocol == Protocol::ll128) {
+    if (plan_.intra_link != IntraLink::nvlink)
+      return "LL128 needs NVLink inside the node (128-byte stores must stay whole)";
+    if (plan_.compute_capability < 70) return "LL128 needs compute capability 7.0";
+    const auto kind = plan_.inter_type.kind;
+    const bool near = kind != fabric::PathKind::phb && kind != fabric::PathKind::node &&
+                      kind != fabric::PathKind::sys;
+    if (nodes_ > 1 && (!near || (plan_.pxn && plan_.compute_capability < 90)))
+      return "LL128 needs each NIC behind the same PCIe switches as its GPU";
+  }
+  switch (row) {
+    case Row::nvls:
+      if (!plan_.nvls) return "needs NVSwitches and GPUs with multicast (NVLink SHARP)";
+      if (nodes_ > 1) return "one node only without SHARP in the network; nvls_tree is for more";
+      return {};
+    case Row::nvls_tree:
+      if (!plan_.nvls) return "needs NVSwitches and GPUs with multicast (NVLink SHARP)";
+      if (nodes_ == 1) return "needs two nodes or more";
+      return {};
+    case Row::collnet_direct:
+    case Row::collnet_chain:
+      return "needs reduction in the network (SHARP), which this fabric does not offer";
+    case Row::pat:
+      return local_ > 1 ? "needs one rank a node" : "listed for its cost; there is no PAT schedule";
+    case Row::hierarchical:
+      return nodes_ == 1 ? "needs two nodes or more" : "not one of NCCL's: runs when asked for";
+    case Row::direct:
+      return gathers() ? "not one of NCCL's for this collective: runs when asked for" : "";
+    case Row::ring:
+    case Row::tree:
+      return {};
+  }
+  return {};
+}
+
+}  // namespace weft::collective
