@@ -31,6 +31,7 @@ class JsonWriter {
   JsonWriter& value(unsigned number) { return value(static_cast<std::uint64_t>(number)); }
   JsonWriter& value(bool flag);
   JsonWriter& null();
+  JsonWriter& raw(std::string_view json);  // a finished JSON value, put in as it is
   template <class T>
   JsonWriter& member(std::string_view name, const T& v) {
     key(name);

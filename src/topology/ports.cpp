@@ -56,8 +56,12 @@ int HostPorts::most_ports_per_nic() const {
 std::vector<fabric::DeviceId> stamp_servers(fabric::FabricBuilder& builder, const Inputs& inputs) {
   std::vector<fabric::DeviceId> first;
   first.reserve(inputs.servers.size());
+  // Labels are for printing: a large fabric does without their memory.
+  const bool with_labels = inputs.servers.size() <= 256;
   for (std::size_t i = 0; i < inputs.servers.size(); ++i) {
-    first.push_back(builder.append_server(*inputs.servers[i], fmt::format("node{}", i)));
+    const std::string name =
+        inputs.server_names.empty() ? fmt::format("node{}", i) : inputs.server_names[i];
+    first.push_back(builder.append_server(*inputs.servers[i], name, with_labels));
   }
   if (inputs.scale_up) add_scale_up(builder, inputs, *inputs.scale_up, first);
   return first;

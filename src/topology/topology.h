@@ -39,6 +39,7 @@ struct ScaleUp {
 struct Inputs {
   std::vector<const fabric::Fabric*>
       servers;                               // one template per server, in order (pointers repeat)
+  std::vector<std::string> server_names;     // one a server; empty: node0, node1, ...
   std::map<std::string, double> parameters;  // by name; generators read them through `value`
   fabric::DeviceClass switch_class;          // model, forwarding latency, radix, buffer
   fabric::LinkClass host_link;               // NIC to first switch

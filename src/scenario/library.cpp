@@ -1,0 +1,73 @@
+#include "scenario/library.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/check.h"
+#include "base/text.h"
+
+namespace weft::scenario {
+namespace {
+
+std::vector<import::CatalogueText> catalogue_texts(const std::vector<ShippedFile>& files) {
+  std::vector<import::CatalogueText> texts;
+  for (const ShippedFile& file : files) {
+    if (file.path.starts_with("catalogue/") && file.path.ends_with(".yaml")) {
+      texts.push_back({"data/" + file.path, file.text});
+    }
+  }
+  return texts;
+}
+
+bool is_file(const std::filesystem::path& path) {
+  std::error_code error;
+  return std::filesystem::is_regular_file(path, error);
+}
+
+}  // namespace
+
+Library::Library(std::vector<ShippedFile> files)
+    : files_(std::move(files)), catalogue_(catalogue_texts(files_)) {
+  const ShippedFile* collective = find("constants", "collective");
+  const ShippedFile* path = find("constants", "path_costs");
+  CHECK(collective != nullptr && path != nullptr);
+  constants_ = collective::parse_constants(collective->text, "data/constants/collective.yaml");
+  costs_ = fabric::read_path_costs(path->text, "data/constants/path_costs.yaml");
+}
+
+std::vector<std::string> Library::names(std::string_view folder) const {
+  std::vector<std::string> names;
+  const std::string prefix = std::string(folder) + "/";
+  for (const ShippedFile& file : files_) {
+    if (!file.path.starts_with(prefix) || !file.path.ends_with(".yaml")) continue;
+    names.push_back(file.path.substr(prefix.size(), file.path.size() - prefix.size() - 5));
+  }
+  return names;
+}
+
+const ShippedFile* Library::find(std::string_view folder, std::string_view name) const {
+  const std::string path = fmt::format("{}/{}.yaml", folder, name);
+  for (const ShippedFile& file : files_) {
+    if (file.path == path) return &file;
+  }
+  return nullptr;
+}
+
+import::Source Library::load(std::string_view name, const SourcePosition& asked_at) const {
+  const std::filesystem::path beside = std::filesystem::path(asked_at.file).parent_path() / name;
+  if (is_file(beside)) return {beside.string(), read_file(beside.string())};
+  if (is_file(std::filesystem::path(name)))
+    return {std::string(name), read_file(std::string(name))};
+  for (const char* folder : {"clusters", "servers"}) {
+    if (const ShippedFile* file = find(folder, name)) return {"data/" + file->path, file->text};
+  }
+  std::vector<std::string> known = names("clusters");
+  for (std::string& server : names("servers")) known.push_back(std::move(server));
+  throw InputError(asked_at,
+                   fmt::format("there is no file and no shipped cluster or server '{}'", name),
+                   suggest(name, known));
+}
+
+}  // namespace weft::scenario

@@ -1,0 +1,76 @@
+#include "scenario/session.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "base/text.h"
+#include "engine/analytic/analytic_engine.h"
+#include "engine/flow/flow_engine.h"
+#include "transport/transport.h"
+
+namespace weft::scenario {
+namespace {
+
+const transport::Transport& find_stack(const TextAt& name) {
+  if (const transport::Transport* found = transport::find_transport(name.text)) return *found;
+  std::vector<std::string> names;
+  for (const transport::Transport* row : transport::all_transports())
+    names.emplace_back(row->name());
+  throw InputError(name.where, fmt::format("there is no protocol stack '{}'", name.text),
+                   suggest(name.text, names));
+}
+
+std::array<const engine::Engine*, 2> engines() {
+  return {&engine::analytic_engine(), &engine::flow_engine()};
+}
+
+}  // namespace
+
+Session::Session(const Library& library, Cluster cluster, const StackOptions& options)
+    : cluster_(std::move(cluster)),
+      costs_(library.path_costs()),
+      constants_(library.collective_constants()) {
+  stack_ = options.stack ? options.stack->text : cluster_.stack;
+  const transport::Transport& transport =
+      find_stack(options.stack ? *options.stack : TextAt{cluster_.stack, {}});
+  costs_.network = transport.costs(options.mtu.value_or(transport.default_mtu()));
+  routes_ = std::make_unique<routing::Routes>(*cluster_.fabric,
+                                              routing::RouteOptions{options.seed, false});
+  options_.seed = options.seed;
+  options_.queue_pairs = options.queue_pairs;
+  options_.via = options.via;
+}
+
+fabric::NetworkRoute Session::network_route() const {
+  const routing::Routes* routes = routes_.get();
+  return [routes](fabric::DeviceId from, fabric::DeviceId to, std::uint64_t entropy,
+                  std::vector<fabric::LinkId>& out) { routes->path(from, to, entropy, out); };
+}
+
+engine::Setup Session::setup(work::Work work) const {
+  engine::Setup setup;
+  setup.fabric = cluster_.fabric.get();
+  setup.routes = routes_.get();
+  setup.work = std::move(work);
+  setup.costs = costs_;
+  setup.constants = constants_;
+  setup.options = options_;
+  return setup;
+}
+
+std::vector<std::string> engine_names() {
+  std::vector<std::string> names;
+  for (const engine::Engine* engine : engines()) names.emplace_back(engine->name());
+  return names;
+}
+
+const engine::Engine& find_engine(const TextAt& name) {
+  for (const engine::Engine* engine : engines()) {
+    if (engine->name() == name.text) return *engine;
+  }
+  throw InputError(name.where, fmt::format("there is no engine '{}'", name.text),
+                   suggest(name.text, engine_names()));
+}
+
+}  // namespace weft::scenario
