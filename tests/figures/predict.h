@@ -14,10 +14,10 @@ struct Question {
   std::string source;
   work::CollectiveKind kind = work::CollectiveKind::all_reduce;
   Bytes size;
-  std::string algorithm, protocol;
+  std::string algorithm = {}, protocol = {};
   std::string engine = "flow";
-  std::optional<std::int64_t> nodes;
-  std::optional<std::uint32_t> gpus;
+  std::optional<std::int64_t> nodes = {};
+  std::optional<std::uint32_t> gpus = {};
 };
 
 struct Answer {
