@@ -27,7 +27,7 @@ using fabric::Vendor;
 using Kind = ServerSketch::Kind;
 using Node = ServerSketch::Node;
 
-constexpr std::size_t kMaxNodes = 4096;
+constexpr std::size_t kMaxNodes = 4096, kMaxCpus = 256;
 constexpr std::uint32_t kAws = 0x1d0f, kNvidia = 0x10de;
 
 struct PciType {
@@ -164,6 +164,10 @@ class HwlocReader {
       sketch_.assume(fmt::format("NUMA node {} ({}) shares its CPUs with node {}: left out",
                                  *number, attribute(element, "subtype"), other.numa.value_or(-1)));
       return;
+    }
+    if (sketch_.cpus.size() == kMaxCpus) {
+      throw InputError(element.where, fmt::format("more than {} NUMA nodes", kMaxCpus),
+                       "export one machine at a time");
     }
     ServerSketch::Cpu cpu;
     cpu.numa = static_cast<int>(*number);
@@ -538,7 +542,7 @@ class HwlocReader {
       sketch_.assume("pci_link_speed that no PCIe link has, not used: " + join(list, ", "));
     }
     keep_rdma_nics();
-    drop_empty_switches();
+    drop_empty_bridges(sketch_);
     wake_idle_gpus();
     if (sketch_.of_kind(Kind::gpu).empty()) {
       sketch_.assume(loose_devices_ == 0
@@ -559,54 +563,7 @@ class HwlocReader {
     if (drop.empty()) return;
     sketch_.assume(fmt::format("{} network function(s) without RDMA left out, since others have it",
                                drop.size()));
-    remove(drop);
-  }
-
-  void drop_empty_switches() {
-    while (true) {
-      std::set<std::size_t> used;
-      for (const Node& node : sketch_.nodes) {
-        if (node.parent) used.insert(*node.parent);
-      }
-      std::set<std::size_t> drop;
-      for (const std::size_t i : sketch_.of_kind(Kind::pcie_switch)) {
-        if (!used.contains(i)) drop.insert(i);
-      }
-      if (drop.empty()) break;
-      remove(drop);
-    }
-    drop_empty_host_bridges();
-  }
-
-  void drop_empty_host_bridges() {
-    std::vector<std::size_t> renumbered(sketch_.host_bridges.size(), 0);
-    std::set<std::size_t> used;
-    for (const Node& node : sketch_.nodes) used.insert(node.host_bridge);
-    std::vector<ServerSketch::HostBridge> kept;
-    for (const std::size_t i : used) {
-      renumbered[i] = kept.size();
-      kept.push_back(sketch_.host_bridges[i]);
-    }
-    for (Node& node : sketch_.nodes) node.host_bridge = renumbered[node.host_bridge];
-    sketch_.host_bridges = std::move(kept);
-  }
-
-  void remove(const std::set<std::size_t>& drop) {
-    std::vector<std::size_t> renumbered(sketch_.nodes.size(), 0);
-    std::vector<Node> kept;
-    for (std::size_t i = 0; i < sketch_.nodes.size(); ++i) {
-      if (drop.contains(i)) continue;
-      renumbered[i] = kept.size();
-      kept.push_back(std::move(sketch_.nodes[i]));
-    }
-    for (Node& node : kept) {
-      if (node.parent) node.parent = renumbered[*node.parent];
-    }
-    for (ServerSketch::Peers& peers : sketch_.peers) {
-      peers.gpu = renumbered[peers.gpu];
-      if (peers.end == ServerSketch::End::gpu) peers.other = renumbered[peers.other];
-    }
-    sketch_.nodes = std::move(kept);
+    drop_nodes(sketch_, drop);
   }
 
   // A GPU with nothing to do drops its link to generation 1; hwloc sees the moment.

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "base/xml.h"
 #include "import/importer.h"
+#include "import/nccl_links.h"
 #include "import/server_sketch.h"
 #include "import/xml_fields.h"
 
@@ -26,6 +27,7 @@ using Kind = ServerSketch::Kind;
 using Node = ServerSketch::Node;
 
 constexpr std::size_t kMaxNodes = 1024;  // NCCL itself stops at 640 children
+constexpr std::size_t kMaxCpus = 128, kMaxHosts = 128;
 constexpr std::int64_t kFastestPortMbps = 10'000'000;
 
 const std::vector<std::string> kCpuAttributes = {"numaid",   "affinity", "arch",     "vendor",
@@ -34,20 +36,8 @@ const std::vector<std::string> kPciAttributes = {
     "busid",      "class",     "vendor", "device", "subsystem_vendor", "subsystem_device",
     "link_speed", "link_width"};
 const std::vector<std::string> kGpuAttributes = {"dev", "sm", "gcn", "arch", "rank", "gdr"};
-const std::vector<std::string> kPeerAttributes = {"target", "count", "tclass"};
 const std::vector<std::string> kNetAttributes = {"name", "dev",     "speed", "latency", "port",
                                                  "guid", "maxconn", "gdr",   "coll"};
-
-// A scale-up link as one GPU states it.
-struct Statement {
-  std::size_t gpu = 0;
-  LinkKind kind = LinkKind::nvlink;
-  PciAddress target;
-  std::string target_text;
-  std::uint32_t target_class = 0;
-  int count = 1;
-  SourcePosition where;
-};
 
 // NCCL adds the extended family shifted by 4, CPUID says to add it as it is (AMD: 15 + extended).
 int cpuid_family(Vendor vendor, int family) {
@@ -68,9 +58,9 @@ class NcclReader {
       diagnostics_.add(root.where, "system has no cpu element",
                        "a topology file has one cpu element per NUMA domain");
     }
-    for (std::size_t host = 0; host < hosts_.size(); ++host) read_peers(host);
+    for (std::size_t host = 0; host < hosts_.size(); ++host) join_gpus(host);
     diagnostics_.throw_if_any(source_.text);
-    for (ServerSketch& sketch : hosts_) finish(sketch);
+    for (std::size_t host = 0; host < hosts_.size(); ++host) finish(host);
     return build_servers(hosts_, *context_.catalogue);
   }
 
@@ -120,7 +110,7 @@ class NcclReader {
     if (is_new) {
       hosts_.emplace_back();
       addresses_.emplace_back();
-      statements_.emplace_back();
+      links_.emplace_back();
     }
     host_ = at->second;
     return hosts_[host_];
@@ -133,12 +123,20 @@ class NcclReader {
     fields.check_names(kCpuAttributes);
     const std::string* hash = element.attribute("host_hash");
     ServerSketch& sketch = host_of(hash == nullptr ? "" : *hash);
+    if (hosts_.size() > kMaxHosts) {
+      throw InputError(element.where, fmt::format("more than {} hosts in one file", kMaxHosts),
+                       "the hosts of one NVLink domain, told apart by host_hash");
+    }
     ServerSketch::Cpu cpu;
     if (const auto numa = fields.integer("numaid", -1, 32767); numa && *numa >= 0) {
       cpu.numa = static_cast<int>(*numa);
     }
     if (element.attribute("numaid") == nullptr) {
       fields.complain("cpu has no numaid", "the NUMA node number, or -1 when it has none");
+    }
+    if (sketch.cpus.size() == kMaxCpus) {
+      throw InputError(element.where, fmt::format("more than {} cpu elements", kMaxCpus),
+                       "one cpu element per NUMA domain; one host_hash per host");
     }
     check_numa_is_new(sketch, cpu, fields);
     cpu.cpu_affinity = fields.cpu_list("affinity").value_or("");
@@ -348,7 +346,7 @@ class NcclReader {
       if (const auto dev = fields.integer("dev", 0, 65535)) set_rank(node, Kind::gpu, *dev, fields);
       node.gpu_direct_rdma = fields.integer("gdr", 0, 1).value_or(1) != 0;
       node.compute_capability = graphics_number(c, fields);
-      for (const XmlElement& peer : c.children) read_statement(peer, c, at);
+      for (const XmlElement& peer : c.children) read_link(peer, c, at);
     }
     sketch().nodes.push_back(std::move(node));
   }
@@ -378,36 +376,18 @@ class NcclReader {
     return static_cast<int>(*number);
   }
 
-  void read_statement(const XmlElement& element, const XmlElement& parent, std::size_t gpu) {
-    XmlFields fields(element, diagnostics_);
-    if (element.name == "c2c") return read_c2c(fields, gpu);
+  void read_link(const XmlElement& element, const XmlElement& parent, std::size_t gpu) {
+    if (element.name == "c2c") return read_c2c(element, gpu);
     if (element.name != "nvlink" && element.name != "xgmi") {
       return unknown_element(element, parent, {"nvlink", "xgmi", "c2c"});
     }
-    fields.check_names(kPeerAttributes);
-    Statement s;
-    s.gpu = gpu;
-    s.kind = element.name == "nvlink" ? LinkKind::nvlink : LinkKind::xgmi;
-    s.where = element.where;
-    s.target_text = fields.required("target", "the busid at the other end");
-    const auto count = fields.required_integer("count", 1, 64);
-    const auto target_class = fields.hex("tclass", 0xffffff);
-    if (s.target_text.empty() || !count) return;
-    // Drivers in virtual machines hide the NVSwitch behind an address of all f.
-    const auto target = parse_pci_address(s.target_text);
-    const bool hidden = !target && s.target_text.find_first_not_of("f:.") == std::string::npos;
-    if (!target && !hidden) {
-      fields.complain(fmt::format("target '{}' is no PCI address", s.target_text),
-                      "domain:bus:device.function, such as 0000:1b:00.0");
-      return;
+    if (auto link = read_nccl_link(element, gpu, diagnostics_)) {
+      links_[host_].push_back(std::move(*link));
     }
-    s.target = target.value_or(PciAddress{});
-    s.target_class = target_class.value_or(hidden ? 0x068000 : 0);
-    s.count = static_cast<int>(*count);
-    statements_[host_].push_back(std::move(s));
   }
 
-  void read_c2c(XmlFields& fields, std::size_t gpu) {
+  void read_c2c(const XmlElement& element, std::size_t gpu) {
+    XmlFields fields(element, diagnostics_);
     const auto count = fields.integer("count", 1, 64);
     const auto mb_per_s = fields.integer("bw", 1, 10'000'000);
     ServerSketch::Peers peers{LinkKind::c2c, gpu, ServerSketch::End::cpu, sketch().cpus.size() - 1};
@@ -485,97 +465,16 @@ class NcclReader {
     for (const XmlElement* net : nets_of(element)) add_net(*net, node);
   }
 
-  // ---- scale-up links: every GPU states its own; both ends must agree
+  void join_gpus(std::size_t host) {
+    std::set<PciAddress> present;
+    for (const auto& [address, place] : addresses_[host]) present.insert(address);
+    hidden_chips_.push_back(
+        NcclLinks(hosts_[host], links_[host], diagnostics_, notes_).join(present));
+  }
 
-  void read_peers(std::size_t host) {
+  void finish(std::size_t host) {
     ServerSketch& sketch = hosts_[host];
-    std::map<PciAddress, std::size_t> gpus;
-    for (const std::size_t i : sketch.of_kind(Kind::gpu)) {
-      if (sketch.nodes[i].address) gpus.emplace(*sketch.nodes[i].address, i);
-    }
-    std::map<std::pair<std::size_t, std::size_t>, const Statement*> direct;
-    std::map<std::pair<std::size_t, std::size_t>, int> to_chip;  // GPU, chip
-    std::map<std::size_t, int> to_cpu;
-    std::map<std::string, std::size_t> chips;
-    for (const Statement& s : statements_[host]) {
-      const auto peer = gpus.find(s.target);
-      if (peer != gpus.end()) {
-        add_direct(s, peer->second, direct);
-      } else if (s.target_class >> 8 == 0x0680 && s.target_class != 0x068001) {
-        const std::size_t chip = chips.try_emplace(s.target_text, chips.size()).first->second;
-        to_chip[{s.gpu, chip}] += s.count;
-      } else if (s.target_class == 0x068001) {
-        to_cpu[s.gpu] += s.count;
-      } else {
-        hidden_peer(host, s);
-      }
-    }
-    for (const auto& [pair, s] : direct) pair_up(sketch, direct, pair, *s);
-    for (const auto& [ends, links] : to_chip) {
-      if (chips.size() == 1) {
-        hidden_chips_.push_back({host, ends.first, links});  // one name for all of them
-      } else {
-        sketch.peers.push_back(
-            {LinkKind::nvlink, ends.first, ServerSketch::End::nvswitch, ends.second, links});
-      }
-    }
-    for (const auto& [gpu, links] : to_cpu) {
-      const std::size_t cpu = sketch.host_bridges[sketch.nodes[gpu].host_bridge].cpu;
-      sketch.peers.push_back({LinkKind::nvlink, gpu, ServerSketch::End::cpu, cpu, links});
-    }
-  }
-
-  void add_direct(const Statement& s, std::size_t peer,
-                  std::map<std::pair<std::size_t, std::size_t>, const Statement*>& direct) {
-    if (peer == s.gpu) {
-      notes_.push_back(fmt::format(
-          "{} on line {} leads from a GPU to itself: left out, its NVLinks are not known",
-          s.kind == LinkKind::nvlink ? "nvlink" : "xgmi", s.where.line));
-      return;
-    }
-    const auto [at, is_new] = direct.try_emplace({s.gpu, peer}, &s);
-    if (is_new) return;
-    diagnostics_.add(
-        s.where,
-        fmt::format("a second link to {}; first on line {}", s.target_text, at->second->where.line),
-        "write one element per peer, with count for parallel links");
-  }
-
-  void pair_up(ServerSketch& sketch,
-               const std::map<std::pair<std::size_t, std::size_t>, const Statement*>& direct,
-               std::pair<std::size_t, std::size_t> pair, const Statement& s) {
-    const auto back = direct.find({pair.second, pair.first});
-    if (back == direct.end()) {
-      diagnostics_.add(s.where, fmt::format("link to {} is not stated by that GPU", s.target_text),
-                       "both GPUs of a link name each other, with the same count");
-      return;
-    }
-    if (pair.first > pair.second) return;  // told once
-    const Statement& b = *back->second;
-    if (b.count != s.count || b.kind != s.kind) {
-      diagnostics_.add(b.where,
-                       fmt::format("count {} disagrees with count {} on line {} for the same link",
-                                   b.count, s.count, s.where.line),
-                       "both GPUs of a link name each other, with the same count");
-      return;
-    }
-    sketch.peers.push_back({s.kind, pair.first, ServerSketch::End::gpu, pair.second, s.count});
-  }
-
-  void hidden_peer(std::size_t host, const Statement& s) {
-    if (addresses_[host].contains(s.target)) {
-      diagnostics_.add(s.where, fmt::format("target {} is no GPU", s.target_text),
-                       "NVLink and xGMI lead to a GPU, an NVSwitch (tclass 0x068000) or a CPU");
-      return;
-    }
-    notes_.push_back(
-        fmt::format("link to {} left out: that device is not in the file (hidden by a "
-                    "container?)",
-                    s.target_text));
-  }
-
-  void finish(ServerSketch& sketch) {
-    if (hosts_.size() > 1) sketch.host = fmt::format("host{}", &sketch - hosts_.data());
+    if (hosts_.size() > 1) sketch.host = fmt::format("host{}", host);
     for (const std::string& note : notes_) sketch.assume(note);
     sketch.assume(
         "all devices under one cpu element share one host bridge: the file does not tell");
@@ -585,9 +484,8 @@ class NcclReader {
     rank_by_address(sketch);
     join_functions(sketch);
     complete(sketch, *context_.catalogue, context_.hints);
-    for (const HiddenChips& h : hidden_chips_) {
-      if (&hosts_[h.host] != &sketch) continue;
-      join_to_nvswitch(sketch, h.gpu, h.links, *context_.catalogue, context_.hints);
+    for (const HiddenChips& hidden : hidden_chips_[host]) {
+      join_to_nvswitch(sketch, hidden.gpu, hidden.links, *context_.catalogue, context_.hints);
     }
   }
 
@@ -597,18 +495,14 @@ class NcclReader {
   std::vector<std::string> notes_;
   std::vector<ServerSketch> hosts_;
   std::map<std::string, std::size_t> host_index_;
-  std::size_t host_ = 0;  // the one being read
-  struct HiddenChips {
-    std::size_t host = 0, gpu = 0;
-    int links = 0;
-  };
-  std::vector<HiddenChips> hidden_chips_;
+  std::size_t host_ = 0;                                // the one being read
+  std::vector<std::vector<HiddenChips>> hidden_chips_;  // by host
   struct Place {
     SourcePosition where;
     bool is_end = false;  // a GPU or NIC
   };
   std::vector<std::map<PciAddress, Place>> addresses_;
-  std::vector<std::vector<Statement>> statements_;
+  std::vector<std::vector<NcclLink>> links_;
   std::set<std::tuple<std::size_t, Kind, std::int64_t>> ranks_;
 };
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "base/check.h"
 #include "fabric/fabric_builder.h"
@@ -26,9 +27,10 @@ constexpr int kUsualNvlinkGeneration = 3;  // for a GPU that no catalogue row na
 
 class ServerBuild {
  public:
+  // `most_links`: NVLinks at the NVSwitch chip that has the most of them.
   ServerBuild(const ServerSketch& sketch, const Catalogue& catalogue,
-              fabric::FabricBuilder& builder)
-      : sketch_(sketch), catalogue_(catalogue), builder_(builder) {}
+              fabric::FabricBuilder& builder, int most_links)
+      : sketch_(sketch), catalogue_(catalogue), builder_(builder), most_links_(most_links) {}
 
   // `shared`: NVSwitch chips outside the server, when several hosts share them.
   void run(const std::vector<DeviceId>& shared) {
@@ -69,6 +71,12 @@ class ServerBuild {
     DeviceClass c = catalogue_.device(model).value_or(DeviceClass{});
     c.kind = DeviceKind::nvswitch;
     c.model = model;
+    if (c.radix != 0 && most_links_ > c.radix) {
+      builder_.assume(
+          fmt::format("{} NVLinks at one {} of {} ports: drawn as a switch without a limit",
+                      most_links_, model, c.radix));
+      c.radix = 0;
+    }
     return builder_.device_class(c);
   }
 
@@ -250,25 +258,40 @@ class ServerBuild {
   const ServerSketch& sketch_;
   const Catalogue& catalogue_;
   fabric::FabricBuilder& builder_;
+  int most_links_ = 0;
   std::vector<DeviceId> cpus_, host_bridges_, devices_;
   std::vector<DeviceId> nvswitches_;
 };
+
+int most_links_of_a_chip(const std::vector<ServerSketch>& sketches) {
+  std::map<std::size_t, int> links;
+  for (const ServerSketch& sketch : sketches) {
+    for (const ServerSketch::Peers& peers : sketch.peers) {
+      if (peers.end == End::nvswitch) links[peers.other] += peers.links;
+    }
+  }
+  int most = 0;
+  for (const auto& [chip, count] : links) most = std::max(most, count);
+  return most;
+}
 
 }  // namespace
 
 fabric::Fabric build_servers(const std::vector<ServerSketch>& sketches,
                              const Catalogue& catalogue) {
   fabric::FabricBuilder builder;
+  const int most_links = most_links_of_a_chip(sketches);
   std::vector<DeviceId> shared;
   for (const ServerSketch& sketch : sketches) {
     if (sketches.size() == 1) break;
-    ServerBuild build(sketch, catalogue, builder);
+    ServerBuild build(sketch, catalogue, builder, most_links);
     while (shared.size() < build.nvswitch_chips()) {
       shared.push_back(builder.add_device(build.nvswitch_class(),
                                           {fmt::format("nvswitch{}", shared.size()), 1}));
     }
   }
-  for (const ServerSketch& sketch : sketches) ServerBuild(sketch, catalogue, builder).run(shared);
+  for (const ServerSketch& sketch : sketches)
+    ServerBuild(sketch, catalogue, builder, most_links).run(shared);
   return std::move(builder).build();
 }
 

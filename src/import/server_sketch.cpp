@@ -77,6 +77,46 @@ void rank_by_address(ServerSketch& sketch) {
   }
 }
 
+void drop_nodes(ServerSketch& sketch, const std::set<std::size_t>& drop) {
+  std::vector<std::size_t> renumbered(sketch.nodes.size(), 0);
+  std::vector<ServerSketch::Node> kept;
+  for (std::size_t i = 0; i < sketch.nodes.size(); ++i) {
+    if (drop.contains(i)) continue;
+    renumbered[i] = kept.size();
+    kept.push_back(std::move(sketch.nodes[i]));
+  }
+  for (ServerSketch::Node& node : kept) {
+    if (node.parent) node.parent = renumbered[*node.parent];
+  }
+  for (ServerSketch::Peers& peers : sketch.peers) {
+    peers.gpu = renumbered[peers.gpu];
+    if (peers.end == ServerSketch::End::gpu) peers.other = renumbered[peers.other];
+  }
+  sketch.nodes = std::move(kept);
+}
+
+void drop_empty_bridges(ServerSketch& sketch) {
+  while (true) {
+    std::set<std::size_t> drop;
+    for (const std::size_t i : sketch.of_kind(Kind::pcie_switch)) drop.insert(i);
+    for (const ServerSketch::Node& node : sketch.nodes) {
+      if (node.parent) drop.erase(*node.parent);
+    }
+    if (drop.empty()) break;
+    drop_nodes(sketch, drop);
+  }
+  std::vector<std::size_t> renumbered(sketch.host_bridges.size(), 0);
+  std::set<std::size_t> used;
+  for (const ServerSketch::Node& node : sketch.nodes) used.insert(node.host_bridge);
+  std::vector<ServerSketch::HostBridge> kept;
+  for (const std::size_t i : used) {
+    renumbered[i] = kept.size();
+    kept.push_back(sketch.host_bridges[i]);
+  }
+  for (ServerSketch::Node& node : sketch.nodes) node.host_bridge = renumbered[node.host_bridge];
+  sketch.host_bridges = std::move(kept);
+}
+
 void join_functions(ServerSketch& sketch) {
   using Place = std::tuple<std::size_t, std::optional<std::size_t>, PciAddress>;
   std::map<Place, std::vector<std::size_t>> cards;

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -82,6 +83,10 @@ std::string shape_of(const ServerSketch& sketch);
 // Numbers GPUs and NICs by PCI address, as CUDA, NVML and the kernel do, where the source gave no
 // numbers.
 void rank_by_address(ServerSketch& sketch);
+
+void drop_nodes(ServerSketch& sketch, const std::set<std::size_t>& drop);
+// Drops switches and host bridges with nothing below.
+void drop_empty_bridges(ServerSketch& sketch);
 
 // Puts functions of one card that sit side by side under a common slot.
 void join_functions(ServerSketch& sketch);
