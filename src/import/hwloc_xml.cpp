@@ -13,7 +13,7 @@
 
 #include "base/text.h"
 #include "base/xml.h"
-#include "fabric/nvlink.h"
+#include "import/hwloc_nvlinks.h"
 #include "import/importer.h"
 #include "import/server_sketch.h"
 #include "import/xml_fields.h"
@@ -83,7 +83,7 @@ class HwlocReader {
     diagnostics_.throw_if_any(source_.text);
     find_architecture(root);
     for (const XmlElement& child : root.children) read_object(child, {});
-    read_distances(root);
+    add_hwloc_nvlinks(root, {gpu_of_index_, package_numbers_}, context_, sketch_, diagnostics_);
     diagnostics_.throw_if_any(source_.text);
     finish();
     return build_servers({sketch_}, *context_.catalogue);
@@ -411,6 +411,8 @@ class HwlocReader {
     pci->node.link = link_speed(element, fields);
     if (gpu) {
       pci->node.kind = Kind::gpu;
+      pci->node.model =
+          context_.catalogue->model_of_pci(pci->type.vendor, pci->type.device).value_or("");
       label_affinity_of(above, pci->node);
       for (const auto& [index, name] : os.indices) gpu_of_index_[index] = sketch_.nodes.size();
       add_node(element, std::move(pci->node), above);
@@ -443,91 +445,6 @@ class HwlocReader {
     if (!name.empty()) pci.node.labels.emplace_back("nic_name", name);
     if (!os.rdma.empty()) rdma_.insert(sketch_.nodes.size());
     add_node(element, std::move(pci.node), above);
-  }
-
-  // ---- NVLinks: hwloc with NVML support gives a matrix of rates between GPUs and packages
-
-  void read_distances(const XmlElement& root) {
-    for (const XmlElement& child : root.children) {
-      if (!child.name.starts_with("distances2")) continue;
-      if (attribute(child, "name") == "NVLinkBandwidth") read_nvlink_matrix(child);
-    }
-  }
-
-  void read_nvlink_matrix(const XmlElement& element) {
-    XmlFields fields(element, diagnostics_);
-    const auto count = fields.required_integer("nbobjs", 1, 256);
-    if (!count) return;
-    std::vector<std::string> objects;
-    std::vector<std::int64_t> mb_per_s;
-    for (const XmlElement& child : element.children) {
-      for (const std::string_view word : split_whitespace(child.text)) {
-        if (child.name == "indexes") objects.emplace_back(word);
-        if (child.name != "u64values") continue;
-        const auto value = parse_int(word);
-        if (!value || *value < 0) {
-          fields.complain(fmt::format("'{}' is no rate in MB/s", word), "a whole number");
-          return;
-        }
-        mb_per_s.push_back(*value);
-      }
-    }
-    const auto n = static_cast<std::size_t>(*count);
-    if (objects.size() != n || mb_per_s.size() != n * n) {
-      fields.complain(fmt::format("{} objects and {} values in a matrix of {}", objects.size(),
-                                  mb_per_s.size(), n),
-                      "nbobjs indexes and nbobjs x nbobjs values");
-      return;
-    }
-    add_nvlinks(objects, mb_per_s);
-  }
-
-  void add_nvlinks(const std::vector<std::string>& objects,
-                   const std::vector<std::int64_t>& rates) {
-    sketch_.lists_peers = true;
-    const std::size_t n = objects.size();
-    for (std::size_t a = 0; a < n; ++a) {
-      const auto gpu = gpu_named(objects[a]);
-      if (!gpu) continue;
-      const int per_link = mb_per_link(*gpu);
-      for (std::size_t b = 0; b < n; ++b) {
-        const int links = static_cast<int>(std::min<std::int64_t>(rates[a * n + b] / per_link, 64));
-        if (a == b || links == 0) continue;
-        const auto other = gpu_named(objects[b]);
-        const auto cpu = cpu_named(objects[b]);
-        if (other && a < b) {
-          sketch_.peers.push_back({LinkKind::nvlink, *gpu, ServerSketch::End::gpu, *other, links});
-        } else if (!other && cpu) {
-          sketch_.peers.push_back({LinkKind::nvlink, *gpu, ServerSketch::End::cpu, *cpu, links});
-        }
-      }
-    }
-  }
-
-  [[nodiscard]] int mb_per_link(std::size_t gpu) const {
-    const Node& node = sketch_.nodes[gpu];
-    const auto model = context_.catalogue->model_of_pci(node.vendor_id, node.device_id);
-    const int generation = model ? context_.catalogue->nvlink_of(*model).generation : 0;
-    if (generation == 0) return 25'000;
-    return static_cast<int>(fabric::nvlink_stated_rate(generation).bps() / 8'000'000);
-  }
-
-  // "OSDev:332", "Package:3" or, where all objects are of one type, "332".
-  [[nodiscard]] std::optional<std::size_t> gpu_named(std::string_view object) const {
-    if (object.starts_with("OSDev:")) object.remove_prefix(6);
-    const auto found = gpu_of_index_.find(std::string(object));
-    if (found == gpu_of_index_.end()) return std::nullopt;
-    return found->second;
-  }
-
-  [[nodiscard]] std::optional<std::size_t> cpu_named(std::string_view object) const {
-    if (!object.starts_with("Package:")) return std::nullopt;
-    const auto found = package_numbers_.find(std::string(object.substr(8)));
-    if (found == package_numbers_.end()) return std::nullopt;
-    for (std::size_t i = 0; i < sketch_.cpus.size(); ++i) {
-      if (sketch_.cpus[i].package == found->second) return i;
-    }
-    return std::nullopt;
   }
 
   // ---- the end

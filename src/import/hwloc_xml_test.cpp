@@ -104,6 +104,26 @@ TEST(HwlocXml, Power8GivesItsNvlinksBetweenGpusAndCpus) {
   EXPECT_EQ(uplink(f, f.of_kind(DeviceKind::gpu)[0]).width, 8);
 }
 
+TEST(HwlocXml, EqualRatesBeyondTheLinksOfAGpuAreNvswitch) {
+  const auto gpu = [](const std::string& bus, const std::string& index) {
+    return "<object type=\"PCIDev\" pci_busid=\"0000:" + bus +
+           ":00.0\" pci_type=\"0302 [10de:2330] [10de:16c1] a1\" pci_link_speed=\"63.015385\">"
+           "<object type=\"OSDev\" gp_index=\"" +
+           index + "\" name=\"nvml\" osdev_type=\"5\"/></object>";
+  };
+  // 450000 MB/s = 18 links of 25 GB/s between each of three pairs: 36 a GPU, which has 18.
+  const fabric::Fabric f = import_dump(
+      "<topology version=\"2.0\"><object type=\"Package\" os_index=\"0\" nodeset=\"0x1\">"
+      "<object type=\"NUMANode\" os_index=\"0\" cpuset=\"0xf\" nodeset=\"0x1\"/>"
+      "<object type=\"Bridge\" bridge_type=\"0-1\">" +
+      gpu("01", "1") + gpu("02", "2") + gpu("03", "3") +
+      "</object></object><distances2 nbobjs=\"3\" name=\"NVLinkBandwidth\">"
+      "<indexes>1 2 3</indexes><u64values>0 450000 450000 450000 0</u64values>"
+      "<u64values>450000 450000 450000 0</u64values></distances2></topology>");
+  EXPECT_EQ(count(f, DeviceKind::nvswitch), 4u);
+  EXPECT_EQ(matrix_row(f, 0), "X NV18 NV18");
+}
+
 TEST(HwlocXml, MachinesWithoutGpusAreServersToo) {
   const fabric::Fabric gb10 = import_data("hwloc/dgx_gb10.xml");  // no I/O in the file
   EXPECT_EQ(count(gb10, DeviceKind::cpu), 1u);

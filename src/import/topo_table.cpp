@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/text.h"
+#include "import/topo_lexer.h"
 
 namespace weft::import {
 
@@ -15,82 +16,6 @@ using fabric::PathClass;
 using fabric::PathKind;
 
 constexpr std::size_t kMaxDevices = 256;
-
-struct Token {
-  std::string text;
-  int column = 1;  // in code points, from 1
-};
-
-struct Line {
-  int number = 1;
-  std::vector<Token> tokens;
-};
-
-// Length of an escape sequence at `at`: ESC [ ... letter, or the same with ESC shown as "^[".
-std::size_t escape_length(std::string_view line, std::size_t at) {
-  std::size_t i = at;
-  if (line[i] == '\x1b') {
-    ++i;
-  } else if (line.substr(i, 3) == "^[[") {
-    i += 2;
-  } else {
-    return 0;
-  }
-  if (i >= line.size() || line[i] != '[') return i - at;
-  ++i;
-  while (i < line.size() && (line[i] == ';' || (line[i] >= '0' && line[i] <= '9'))) ++i;
-  return std::min(i + 1, line.size()) - at;
-}
-
-// What is left of an escape sequence whose ESC a web page swallowed: "[4mGPU0", "GPU7[0m".
-void strip_bare_escapes(std::string& token) {
-  for (const std::string_view code : {"[4m", "[24m", "[0m", "[m", "[1m"}) {
-    if (token.starts_with(code)) token.erase(0, code.size());
-    if (token.ends_with(code)) token.erase(token.size() - code.size());
-  }
-}
-
-Line lex_line(std::string_view text, int number) {
-  Line line;
-  line.number = number;
-  Token token;
-  const auto finish = [&] {
-    strip_bare_escapes(token.text);
-    if (!token.text.empty()) line.tokens.push_back(token);
-    token.text.clear();
-  };
-  int column = 0;
-  for (std::size_t i = 0; i < text.size();) {
-    if (const std::size_t skipped = escape_length(text, i); skipped > 0) {
-      column += static_cast<int>(skipped);
-      i += skipped;
-      continue;
-    }
-    const CodePoint c = code_point_at(text, i);
-    ++column;
-    const bool blank = c.value <= 0x20 || c.value == 0xa0 || c.value == '|';
-    if (blank) {
-      finish();
-    } else {
-      if (token.text.empty()) token.column = column;
-      token.text += text.substr(i, c.bytes);
-    }
-    i += c.bytes;
-  }
-  finish();
-  // A quoted mail or a Markdown quote.
-  while (!line.tokens.empty() && line.tokens.front().text == ">") {
-    line.tokens.erase(line.tokens.begin());
-  }
-  return line;
-}
-
-std::vector<Line> lex(std::string_view text) {
-  std::vector<Line> lines;
-  int number = 1;
-  for (const std::string_view line : split(text, '\n')) lines.push_back(lex_line(line, number++));
-  return lines;
-}
 
 bool all_digits(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == text.npos;
@@ -129,11 +54,11 @@ enum class Affinity { cpu, numa, gpu_numa };
 class TableReader {
  public:
   TableReader(std::string_view text, const std::string& file)
-      : text_(text), file_(file), lines_(lex(text)) {}
+      : text_(text), file_(file), lines_(lex_topo(text)) {}
 
   [[nodiscard]] bool has_table() {
     if (!find_header()) return false;
-    for (const Line& line : lines_) {
+    for (const TopoLine& line : lines_) {
       if (line.tokens.size() >= 2 && line.tokens[0].text == names_.front() &&
           parse_cell(line.tokens[1].text)) {
         return true;
@@ -162,12 +87,12 @@ class TableReader {
   }
 
  private:
-  [[nodiscard]] SourcePosition at(const Line& line, const Token& token) const {
+  [[nodiscard]] SourcePosition at(const TopoLine& line, const TopoToken& token) const {
     return {file_, line.number, token.column};
   }
 
   // The names that stand at the start of a line, up to the first affinity heading.
-  std::size_t leading_names(const Line& line) const {
+  std::size_t leading_names(const TopoLine& line) const {
     std::size_t n = 0;
     while (n < line.tokens.size() && is_device_name(line.tokens[n].text) &&
            !parse_cell(line.tokens[n].text)) {
@@ -179,7 +104,7 @@ class TableReader {
   bool find_header() {
     if (!names_.empty()) return true;
     for (std::size_t i = 0; i < lines_.size(); ++i) {
-      const Line& line = lines_[i];
+      const TopoLine& line = lines_[i];
       if (line.tokens.empty() || !is_gpu_name(line.tokens.front().text)) continue;
       if (line.tokens.size() > 1 && parse_cell(line.tokens[1].text)) {
         headless_ = at(line, line.tokens.front());
@@ -196,7 +121,7 @@ class TableReader {
     return false;
   }
 
-  [[nodiscard]] bool continues_header(const Line& line) const {
+  [[nodiscard]] bool continues_header(const TopoLine& line) const {
     if (line.tokens.empty()) return false;
     const std::size_t names = leading_names(line);
     const bool known = std::any_of(names_.begin(), names_.end(), [&](const std::string& name) {
@@ -213,7 +138,7 @@ class TableReader {
   };
 
   // "CPU Affinity", "NUMA Affinity", "GPU NUMA ID", or "NUMA" alone.
-  static std::optional<Heading> heading_at(const Line& line, std::size_t i) {
+  static std::optional<Heading> heading_at(const TopoLine& line, std::size_t i) {
     const auto word = [&](std::size_t k) {
       return k < line.tokens.size() ? to_lower(line.tokens[k].text) : std::string();
     };
@@ -226,7 +151,7 @@ class TableReader {
     return std::nullopt;
   }
 
-  void read_header_line(const Line& line) {
+  void read_header_line(const TopoLine& line) {
     std::size_t i = leading_names(line);
     for (std::size_t k = 0; k < i; ++k) {
       if (names_.size() == kMaxDevices) {
@@ -256,7 +181,7 @@ class TableReader {
   }
 
   void refuse_other_tables() {
-    for (const Line& line : lines_) {
+    for (const TopoLine& line : lines_) {
       if (line.tokens.size() < 3 || line.tokens[0].text != names_.front()) continue;
       for (const std::string_view word : {"OK", "CNS", "GNS", "TNS", "NS"}) {
         if (line.tokens[1].text != word && line.tokens[2].text != word) continue;
@@ -285,7 +210,7 @@ class TableReader {
 
   void read_rows() {
     for (std::size_t i = first_row_; i < lines_.size(); ++i) {
-      Line line = lines_[i];
+      TopoLine line = lines_[i];
       if (line.tokens.empty()) continue;
       if (to_lower(line.tokens.front().text).starts_with("legend")) break;
       if (line.tokens.front().text == "NIC" && line.tokens.size() > 1) break;  // "NIC Legend:"
@@ -299,7 +224,7 @@ class TableReader {
   }
 
   // A line that is no row: prompts and fences are passed over, a row of an unknown device is not.
-  void complain_of_stranger(const Line& line) {
+  void complain_of_stranger(const TopoLine& line) {
     const std::string& first = line.tokens.front().text;
     if (!is_device_name(first) || line.tokens.size() < 2 || !parse_cell(line.tokens[1].text))
       return;
@@ -318,7 +243,7 @@ class TableReader {
     std::vector<std::string> rest;
     std::size_t token = 1;
     while (true) {
-      const Line& line = lines_[i];
+      const TopoLine& line = lines_[i];
       for (; token < line.tokens.size(); ++token) {
         if (table_.cells[row].size() < names_.size()) {
           read_cell(row, line, line.tokens[token]);
@@ -344,7 +269,7 @@ class TableReader {
     return parse_cell(lines_[i].tokens.front().text).has_value();
   }
 
-  void read_cell(std::size_t row, const Line& line, const Token& token) {
+  void read_cell(std::size_t row, const TopoLine& line, const TopoToken& token) {
     const auto path = parse_cell(token.text);
     if (!path) {
       diagnostics_.add(at(line, token),
@@ -385,7 +310,7 @@ class TableReader {
 
   // "NIC0: mlx5_0"
   void read_legend() {
-    for (const Line& line : lines_) {
+    for (const TopoLine& line : lines_) {
       if (line.tokens.size() != 2 || !line.tokens[0].text.ends_with(':')) continue;
       const std::string name = line.tokens[0].text.substr(0, line.tokens[0].text.size() - 1);
       const auto found = index_.find(name);
@@ -479,7 +404,7 @@ class TableReader {
 
   std::string_view text_;
   const std::string& file_;
-  std::vector<Line> lines_;
+  std::vector<TopoLine> lines_;
   Diagnostics diagnostics_;
   TopoTable table_;
   std::vector<std::string> names_;
