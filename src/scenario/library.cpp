@@ -32,8 +32,10 @@ Library::Library(std::vector<ShippedFile> files)
     : files_(std::move(files)), catalogue_(catalogue_texts(files_)) {
   const ShippedFile* collective = find("constants", "collective");
   const ShippedFile* path = find("constants", "path_costs");
-  CHECK(collective != nullptr && path != nullptr);
+  const ShippedFile* fingerprints = find("fingerprints", "servers");
+  CHECK(collective != nullptr && path != nullptr && fingerprints != nullptr);
   constants_ = collective::parse_constants(collective->text, "data/constants/collective.yaml");
+  hints_ = import::read_hints({"data/fingerprints/servers.yaml", fingerprints->text});
   costs_ = fabric::read_path_costs(path->text, "data/constants/path_costs.yaml");
 }
 
