@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "collective/channel_search.h"
+#include "collective/nic_choice.h"
 #include "collective/node_view.h"
 
 namespace weft::collective {
@@ -98,7 +99,7 @@ struct Node {
 struct Shape {
   NodeView view;
   Found found;
-  std::vector<std::uint32_t> gpu_nic;  // nearest NIC of each GPU
+  std::vector<std::uint32_t> gpu_nic;  // nearest NICs, nics_per_rank of each GPU
 };
 
 class Planner {
@@ -365,27 +366,18 @@ void Planner::fill_channels() {
   }
 }
 
-// The nearest NIC of each GPU; between equals the one with fewest GPUs so far, so rails spread.
 void Planner::fill_nics() {
   if (!several()) return;
-  for (Shape& shape : shapes_) {
-    const NodeView& view = shape.view;
-    std::vector<int> load(view.nics.size(), 0);
-    for (std::size_t gpu = 0; gpu < view.gpus.size(); ++gpu) {
-      std::uint32_t best = 0;
-      for (std::uint32_t k = 1; k < view.nics.size(); ++k) {
-        const Reach reach = view.gpu_nic[gpu][k].reach, least = view.gpu_nic[gpu][best].reach;
-        if (reach < least || (reach == least && load[k] < load[best])) best = k;
-      }
-      ++load[best];
-      shape.gpu_nic.push_back(best);
-    }
-  }
-  plan_.rank_nic.resize(plan_.group.gpus.size());
+  std::size_t each = nics_for_each_gpu(shapes_.front().view);
+  for (const Shape& shape : shapes_) each = std::min(each, nics_for_each_gpu(shape.view));
+  for (Shape& shape : shapes_) shape.gpu_nic = nearest_nics(shape.view, each);
+  plan_.nics_per_rank = static_cast<int>(each);
+  plan_.rank_nic.resize(plan_.group.gpus.size() * each);
   for (const Node& node : nodes_) {
     const Shape& shape = shapes_[node.shape];
-    for (std::size_t local = 0; local < node.ranks.size(); ++local)
-      plan_.rank_nic[node.ranks[local]] = node.devices[shape.view.nics[shape.gpu_nic[local]]];
+    for (std::size_t i = 0; i < node.ranks.size() * each; ++i)
+      plan_.rank_nic[node.ranks[i / each] * each + i % each] =
+          node.devices[shape.view.nics[shape.gpu_nic[i]]];
   }
 }
 
@@ -399,12 +391,7 @@ void Planner::fill_nvls() {
     for (double rung : ladder(shape.view, false))
       if (rung * (heads + 1) <= shape.view.nvlink_total + 1e-6) intra = std::max(intra, rung);
     if (several()) {
-      std::vector<int> load(shape.view.nics.size(), 0);
-      for (std::uint32_t nic : shape.gpu_nic) ++load[nic];
-      double share = 1e9;
-      for (std::size_t k = 0; k < load.size(); ++k)
-        if (load[k] > 0)
-          share = std::min(share, shape.view.links[shape.view.nic_out[k]].bandwidth / load[k]);
+      const double share = network_of_a_gpu(shape.view, shape.gpu_nic);
       for (double rung : ladder(shape.view, true))
         if (rung <= share + 1e-6) inter = std::max(inter, rung);
     }

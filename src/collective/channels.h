@@ -40,7 +40,10 @@ struct ChannelPlan {
   std::vector<std::vector<std::uint32_t>> node_ranks;  // node -> ranks, in local order
   std::vector<std::uint32_t> rank_node, rank_local;    // the reverse: rank -> node, place in it
   std::vector<Channel> channels;
-  std::vector<fabric::DeviceId> rank_nic;  // nearest NIC of each rank, rails spread; empty: no NIC
+  // The nearest NICs of each rank, rails spread: rank r has nics_per_rank of them from
+  // rank_nic[r * nics_per_rank] on (four with 32 NICs for 8 GPUs). Empty: one node.
+  std::vector<fabric::DeviceId> rank_nic;
+  int nics_per_rank = 1;
   // GPU that sits nearest to rank_nic or to a channel's NIC, as place in its node, for PXN.
   std::vector<std::uint32_t> channel_enter_local, channel_leave_local;
   // Per-channel bandwidths of the search, GB/s (NCCL's bwIntra and bwInter), and path types.

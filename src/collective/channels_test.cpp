@@ -180,6 +180,56 @@ TEST(Channels, OneGpuANodeGoesByItsNic) {
   EXPECT_DOUBLE_EQ(static_cast<double>(plan.channels.size()) * plan.ring_bw_inter, 48);
 }
 
+// AWS p5: 32 EFA of 100 Gb/s, four behind each GPU's switch. Each GPU uses its own four.
+TEST(Channels, SeveralNicsAGpu) {
+  ServerSpec spec = h100();
+  spec.nics_per_switch = 4;
+  spec.nic_gbps = 100;
+  const Fabric fabric = cluster(spec, 2);
+  const ChannelPlan plan = plan_channels(fabric, all_gpus(fabric));
+  ASSERT_EQ(plan.nics_per_rank, 4);
+  for (std::size_t i = 0; i < plan.rank_nic.size(); ++i)
+    EXPECT_EQ(fabric.info(plan.rank_nic[i]).local_index / 4, i / 4 % 8);
+  EXPECT_DOUBLE_EQ(plan.nvls_bw_inter, 48);  // 4 x 12.5 = 50
+}
+
+// A Broadcom switch in synthetic mode shows GPUs and NICs on switches below its upstream one. NCCL
+// flattens it: two GPUs and two NICs, 2 x 24 GB/s; unflattened they would share one x16, 24.
+TEST(Channels, BroadcomSwitchOfSwitchesIsOne) {
+  for (Vendor vendor : {Vendor::broadcom, Vendor::unknown}) {
+    FabricBuilder builder;
+    ServerSpec spec = a100();
+    const ServerParts parts = server_parts(builder, spec);
+    DeviceClass plx;
+    plx.kind = DeviceKind::pcie_switch;
+    plx.vendor = vendor;
+    const DeviceClassId plx_class = builder.device_class(plx);
+    builder.begin_server();
+    const DeviceId cpu = builder.add_device(parts.cpu, {.name = "cpu0"});
+    const DeviceId top = builder.add_device(plx_class, {.name = "plx0"});
+    const DeviceId low = builder.add_device(plx_class, {.name = "plx1"});
+    builder.add_link({cpu, top}, parts.pcie);
+    builder.add_link({top, low}, parts.pcie);
+    std::vector<DeviceId> gpus;
+    for (int i = 0; i < 2; ++i) {
+      gpus.push_back(builder.add_device(parts.gpu, {.name = fmt::format("gpu{}", i)}));
+      builder.add_link({low, gpus.back()}, parts.pcie);
+      builder.add_link({top, builder.add_device(parts.nic, {.name = fmt::format("nic{}", i)})},
+                       parts.pcie);
+    }
+    add_gpu_links(builder, spec, parts, gpus);
+    builder.end_server();
+    const Fabric one = std::move(builder).build();
+    FabricBuilder two;
+    two.append_server(one, "node0");
+    two.append_server(one, "node1");
+    const Fabric fabric = std::move(two).build();
+    const ChannelPlan plan = plan_channels(fabric, all_gpus(fabric));
+    EXPECT_DOUBLE_EQ(static_cast<double>(plan.channels.size()) * plan.ring_bw_inter,
+                     vendor == Vendor::broadcom ? 48 : 24);
+  }
+}
+
 TEST(Channels, UnequalNodesAreRefused) {
   const Fabric fabric = cluster(h100(), 2);
   Group group = all_gpus(fabric);

@@ -50,6 +50,7 @@ class Builder {
 
   void run(const std::vector<DeviceId>& gpus) {
     place_vertices(gpus);
+    flatten_switches();
     add_links();
     add_network();
     sum_gpu_links();
@@ -63,6 +64,7 @@ class Builder {
   }
 
   void place_vertices(const std::vector<DeviceId>& gpus);
+  void flatten_switches();
   void add_links();
   void add_network();
   void sum_gpu_links();
@@ -92,6 +94,7 @@ class Builder {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> nvlinks_;
   std::vector<std::vector<std::uint32_t>> out_;  // PCIe and CPU links by vertex
   std::vector<Reached> reached_;                 // by vertex; computed for GPUs, NICs and CPUs
+  std::vector<std::uint32_t> stands_for_;        // vertex -> the one that stands for it
   std::optional<std::uint32_t> switches_;        // the vertex that stands for all NVSwitches
 };
 
@@ -112,6 +115,25 @@ void Builder::place_vertices(const std::vector<DeviceId>& gpus) {
     view_.gpu_vendor = device_class(v).vendor;
   }
   out_.resize(view_.devices.size());
+}
+
+// All NVSwitches are one. So are Broadcom PCIe switches of one model below one another: in
+// synthetic mode a chip shows itself as a switch of switches with no narrow link between, and NCCL
+// flattens it.
+void Builder::flatten_switches() {
+  stands_for_.resize(view_.devices.size());
+  for (std::uint32_t v = 0; v < view_.devices.size(); ++v) {
+    stands_for_[v] = kind(v) == DeviceKind::nvswitch ? *switches_ : v;
+    if (kind(v) != DeviceKind::pcie_switch || device_class(v).vendor != fabric::Vendor::broadcom)
+      continue;
+    for (fabric::LinkId link : fabric_.out_links(view_.devices[v])) {
+      const auto above = position_.find(fabric_.to(link));
+      if (above == position_.end() || above->second >= v) continue;
+      if (fabric_.info(fabric_.to(link)).device_class ==
+          fabric_.info(view_.devices[v]).device_class)
+        stands_for_[v] = stands_for_[above->second];
+    }
+  }
 }
 
 double Builder::bandwidth_of(const fabric::LinkClass& link, std::uint32_t from,
@@ -147,10 +169,8 @@ void Builder::add_links() {
       const auto to = position_.find(fabric_.to(link));
       if (to == position_.end()) continue;
       const fabric::LinkClass& link_class = fabric_.link_class(link);
-      std::uint32_t a = v, b = to->second;
-      const double bandwidth = bandwidth_of(link_class, a, b);
-      if (kind(a) == DeviceKind::nvswitch) a = *switches_;
-      if (kind(b) == DeviceKind::nvswitch) b = *switches_;
+      const double bandwidth = bandwidth_of(link_class, v, to->second);
+      const std::uint32_t a = stands_for_[v], b = stands_for_[to->second];
       if (a != b) merge_link(a, b, bandwidth, link_class.kind);
     }
   }

@@ -125,10 +125,16 @@ void EdgeList::head(std::uint32_t from, std::uint32_t to, std::size_t channel, d
 }
 
 void EdgeList::nearest(std::uint32_t from, std::uint32_t to, std::size_t channel, double bytes) {
-  Edge& edge = add(from, to, channel, bytes);
-  if (!crosses(from, to) || plan_.rank_nic.empty()) return;
-  edge.from_nic = plan_.rank_nic[from];
-  edge.to_nic = plan_.rank_nic[to];
+  if (!crosses(from, to) || plan_.rank_nic.empty()) {
+    add(from, to, channel, bytes);
+    return;
+  }
+  const auto each = static_cast<std::size_t>(plan_.nics_per_rank);
+  for (std::size_t i = 0; i < each; ++i) {
+    Edge& edge = add(from, to, channel, bytes / static_cast<double>(each));
+    edge.from_nic = plan_.rank_nic[from * each + i];
+    edge.to_nic = plan_.rank_nic[to * each + i];
+  }
 }
 
 void EdgeList::to_switch(std::uint32_t from, std::size_t channel, double bytes) {

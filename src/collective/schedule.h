@@ -38,7 +38,7 @@ class EdgeList {
   void ring(std::uint32_t from, std::uint32_t to, std::size_t channel, double bytes);
   // Between the heads of a tree: both by the NIC at which the channel enters.
   void head(std::uint32_t from, std::uint32_t to, std::size_t channel, double bytes);
-  // By the nearest NIC of each rank.
+  // By the nearest NICs of each rank, in equal parts.
   void nearest(std::uint32_t from, std::uint32_t to, std::size_t channel, double bytes);
   // Between a GPU and the NVSwitches.
   void to_switch(std::uint32_t from, std::size_t channel, double bytes);

@@ -1,0 +1,57 @@
+#include "collective/nic_choice.h"
+
+#include <algorithm>
+
+namespace weft::collective {
+
+// `each` nearest NICs of every GPU; between equals the one with fewest GPUs so far, so rails
+// spread.
+std::vector<std::uint32_t> nearest_nics(const NodeView& view, std::size_t each) {
+  std::vector<int> load(view.nics.size(), 0);
+  std::vector<std::uint32_t> out(view.gpus.size() * each);
+  for (std::size_t turn = 0; turn < each; ++turn)
+    for (std::size_t gpu = 0; gpu < view.gpus.size(); ++gpu) {
+      std::uint32_t best = 0;
+      for (std::uint32_t k = 1; k < view.nics.size(); ++k) {
+        const Reach reach = view.gpu_nic[gpu][k].reach, least = view.gpu_nic[gpu][best].reach;
+        if (each > 1 && load[k] != load[best] && reach <= Reach::pxb && least <= Reach::pxb) {
+          if (load[k] < load[best]) best = k;
+        } else if (reach < least || (reach == least && load[k] < load[best])) {
+          best = k;
+        }
+      }
+      ++load[best];
+      out[gpu * each + turn] = best;
+    }
+  return out;
+}
+
+std::size_t nics_for_each_gpu(const NodeView& view) {
+  const std::size_t each = view.nics.size() / view.gpus.size();
+  if (each < 2) return 1;
+  const std::vector<std::uint32_t> nics = nearest_nics(view, each);
+  std::vector<bool> used(view.nics.size(), false);
+  for (std::size_t i = 0; i < nics.size(); ++i) {
+    if (used[nics[i]] || view.gpu_nic[i / each][nics[i]].reach > Reach::pxb) return 1;
+    used[nics[i]] = true;
+  }
+  return each;
+}
+
+double network_of_a_gpu(const NodeView& view, const std::vector<std::uint32_t>& nics) {
+  std::vector<int> load(view.nics.size(), 0);
+  for (std::uint32_t nic : nics) ++load[nic];
+  const std::size_t each = nics.size() / view.gpus.size();
+  double least = 1e9;
+  for (std::size_t gpu = 0; gpu < view.gpus.size(); ++gpu) {
+    double sum = 0;
+    for (std::size_t i = 0; i < each; ++i) {
+      const std::uint32_t nic = nics[gpu * each + i];
+      sum += view.links[view.nic_out[nic]].bandwidth / load[nic];
+    }
+    least = std::min(least, sum);
+  }
+  return least;
+}
+
+}  // namespace weft::collective
