@@ -30,8 +30,10 @@ def check(tree):
 
 
 def pages(folder, name):
-    """Where the page of a row may lie; the second form is for names that two folders share."""
-    return [f"docs/models/{name}.md", f"docs/models/{folder.replace('/', '_')}_{name}.md"]
+    """Where the page of a row may lie: under models, under its folder's name there when two folders
+    share a name, or, for the format an importer reads, under formats."""
+    return [f"docs/models/{name}.md", f"docs/models/{folder.replace('/', '_')}_{name}.md",
+            f"docs/formats/{name}.md"]
 
 
 def implementations(tree, folder):

@@ -13,6 +13,7 @@
 
 #include "base/text.h"
 #include "base/xml.h"
+#include "import/hwloc_numa.h"
 #include "import/hwloc_nvlinks.h"
 #include "import/importer.h"
 #include "import/server_sketch.h"
@@ -27,7 +28,7 @@ using fabric::Vendor;
 using Kind = ServerSketch::Kind;
 using Node = ServerSketch::Node;
 
-constexpr std::size_t kMaxNodes = 4096, kMaxCpus = 256;
+constexpr std::size_t kMaxNodes = 4096;
 constexpr std::uint32_t kAws = 0x1d0f, kNvidia = 0x10de;
 
 struct PciType {
@@ -51,22 +52,6 @@ std::optional<PciType> parse_pci_type(std::string_view text) {
                  static_cast<std::uint32_t>(*device)};
 }
 
-std::string_view attribute(const XmlElement& element, std::string_view key) {
-  const std::string* value = element.attribute(key);
-  return value == nullptr ? std::string_view() : std::string_view(*value);
-}
-
-std::string_view type_of(const XmlElement& element) {
-  return element.name == "object" ? attribute(element, "type") : std::string_view();
-}
-
-std::string_view info_of(const XmlElement& element, std::string_view name) {
-  for (const XmlElement& child : element.children) {
-    if (child.name == "info" && attribute(child, "name") == name) return attribute(child, "value");
-  }
-  return {};
-}
-
 class HwlocReader {
  public:
   HwlocReader(const Source& source, const ImportContext& context)
@@ -75,13 +60,12 @@ class HwlocReader {
   fabric::Fabric read() {
     const XmlElement root = parse_xml(source_.text, source_.file);
     check_root(root);
-    for (const XmlElement& child : root.children) find_numa_nodes(child, {});
+    read_hwloc_numa_nodes(root, sketch_, package_numbers_, diagnostics_);
     if (sketch_.cpus.empty() && diagnostics_.empty()) {
       diagnostics_.add(root.where, "no NUMA node with CPUs in the topology",
                        "export the whole machine with 'lstopo --of xml', not a part of it");
     }
     diagnostics_.throw_if_any(source_.text);
-    find_architecture(root);
     for (const XmlElement& child : root.children) read_object(child, {});
     add_hwloc_nvlinks(root, {gpu_of_index_, package_numbers_}, context_, sketch_, diagnostics_);
     diagnostics_.throw_if_any(source_.text);
@@ -95,7 +79,7 @@ class HwlocReader {
       throw InputError(root.where, fmt::format("root element is '{}', not 'topology'", root.name),
                        "an hwloc XML file starts with <topology version=\"2.0\">");
     }
-    const std::string_view version = attribute(root, "version");
+    const std::string_view version = hwloc_attribute(root, "version");
     if (version.starts_with("2.") || version.starts_with("3.")) {
       flags_ = version.starts_with("3.");
       return;
@@ -104,97 +88,6 @@ class HwlocReader {
                      version.empty() ? "hwloc 1.x XML (no version attribute) is not read"
                                      : fmt::format("version '{}' of the hwloc XML format", version),
                      "convert it with 'lstopo -i old.xml --of xml new.xml' of hwloc 2 or later");
-  }
-
-  // ---- NUMA nodes
-
-  struct Package {
-    std::optional<int> number;
-    Vendor vendor = Vendor::unknown;
-    int family = 0, model = 0;
-  };
-
-  static Package package_of(const XmlElement& element) {
-    Package package;
-    if (const auto number = parse_int(attribute(element, "os_index"))) {
-      package.number = static_cast<int>(*number);
-    }
-    const std::string vendor = std::string(info_of(element, "CPUVendor")) + " " +
-                               std::string(info_of(element, "CPUModel"));
-    if (vendor.find("Intel") != vendor.npos) package.vendor = Vendor::intel;
-    if (vendor.find("AMD") != vendor.npos) package.vendor = Vendor::amd;
-    if (vendor.find("POWER") != vendor.npos) package.vendor = Vendor::ibm;
-    const auto number = [&](std::string_view name) {
-      const auto value = parse_int(info_of(element, name));
-      return value && *value >= 0 && *value < 65536 ? static_cast<int>(*value) : 0;
-    };
-    package.family = number("CPUFamilyNumber");
-    package.model = number("CPUModelNumber");
-    return package;
-  }
-
-  void find_numa_nodes(const XmlElement& element, Package package) {
-    const std::string_view type = type_of(element);
-    if (type == "Package") {
-      package = package_of(element);
-      if (package.number) {
-        package_numbers_[std::string(attribute(element, "gp_index"))] = *package.number;
-      }
-    }
-    if (type == "NUMANode") add_numa_node(element, package);
-    for (const XmlElement& child : element.children) find_numa_nodes(child, package);
-  }
-
-  void add_numa_node(const XmlElement& element, const Package& package) {
-    XmlFields fields(element, diagnostics_);
-    const auto number = fields.required_integer("os_index", 0, 32767);
-    const auto cpus = fields.cpu_list("cpuset");
-    if (!number) return;
-    if (!cpus || cpus->empty()) {
-      sketch_.assume(fmt::format("NUMA node {} has no CPUs: left out", *number));
-      return;
-    }
-    for (const ServerSketch::Cpu& other : sketch_.cpus) {
-      if (other.numa == static_cast<int>(*number)) {
-        fields.complain(fmt::format("a second NUMANode with os_index {}", *number),
-                        "every NUMA node has its own os_index");
-        return;
-      }
-      if (other.cpu_affinity != *cpus) continue;
-      sketch_.assume(fmt::format("NUMA node {} ({}) shares its CPUs with node {}: left out",
-                                 *number, attribute(element, "subtype"), other.numa.value_or(-1)));
-      return;
-    }
-    if (sketch_.cpus.size() == kMaxCpus) {
-      throw InputError(element.where, fmt::format("more than {} NUMA nodes", kMaxCpus),
-                       "export one machine at a time");
-    }
-    ServerSketch::Cpu cpu;
-    cpu.numa = static_cast<int>(*number);
-    cpu.cpu_affinity = *cpus;
-    cpu.package = package.number;
-    cpu.vendor = package.vendor;
-    cpu.family = package.family;
-    cpu.model = package.model;
-    sketch_.cpus.push_back(cpu);
-  }
-
-  void find_architecture(const XmlElement& root) {
-    std::string_view found = info_of(root, "Architecture");
-    for (const XmlElement& child : root.children) {
-      if (found.empty()) found = info_of(child, "Architecture");
-    }
-    std::string architecture = "x86_64";
-    if (found == "aarch64") architecture = "arm64";
-    if (found.starts_with("ppc64")) architecture = "ppc64";
-    bool unnamed = false;
-    for (ServerSketch::Cpu& cpu : sketch_.cpus) {
-      cpu.architecture = architecture;
-      if (architecture == "arm64") cpu.vendor = Vendor::arm;
-      if (architecture == "ppc64") cpu.vendor = Vendor::ibm;
-      unnamed = unnamed || cpu.vendor == Vendor::unknown;
-    }
-    if (unnamed) sketch_.assume("CPU vendor not in the file: a generic x86_64 CPU");
   }
 
   // ---- the PCI tree
@@ -208,7 +101,7 @@ class HwlocReader {
   };
 
   void read_object(const XmlElement& element, Above above) {
-    const std::string_view type = type_of(element);
+    const std::string_view type = hwloc_type(element);
     if (element.attribute("nodeset") != nullptr) above.owner = &element;
     if (type == "Bridge") return read_bridge(element, above);
     if (type == "PCIDev") return read_device(element, above);
@@ -266,7 +159,7 @@ class HwlocReader {
   std::size_t slots_below(const XmlElement& element) const {
     std::set<PciAddress> slots;
     for (const XmlElement& child : element.children) {
-      const auto address = parse_pci_address(attribute(child, "pci_busid"));
+      const auto address = parse_pci_address(hwloc_attribute(child, "pci_busid"));
       if (!address) continue;
       PciAddress slot = *address;
       slot.function = 0;
@@ -297,7 +190,7 @@ class HwlocReader {
     pci.node.address = address;
     pci.node.vendor_id = type->vendor;
     pci.node.device_id = type->device;
-    pci.node.labels.emplace_back("bus_id", attribute(element, "pci_busid"));
+    pci.node.labels.emplace_back("bus_id", hwloc_attribute(element, "pci_busid"));
     return pci;
   }
 
@@ -324,7 +217,7 @@ class HwlocReader {
 
   ServerSketch::HostBridge place_host_bridge(const XmlElement& element, const Above& above) {
     if (above.owner != nullptr) {
-      const auto nodes = cpu_list_of_mask(attribute(*above.owner, "nodeset"));
+      const auto nodes = cpu_list_of_mask(hwloc_attribute(*above.owner, "nodeset"));
       for (std::size_t i = 0; nodes && i < sketch_.cpus.size(); ++i) {
         if (*nodes == std::to_string(sketch_.cpus[i].numa.value_or(-1))) return {i, true};
       }
@@ -339,8 +232,8 @@ class HwlocReader {
   // What nvidia-smi would print for a GPU that is near to several NUMA nodes.
   void label_affinity_of(const Above& above, Node& node) const {
     if (above.owner == nullptr || sketch_.host_bridges[*above.host_bridge].numa_known) return;
-    const auto cpus = cpu_list_of_mask(attribute(*above.owner, "cpuset"));
-    const auto nodes = cpu_list_of_mask(attribute(*above.owner, "nodeset"));
+    const auto cpus = cpu_list_of_mask(hwloc_attribute(*above.owner, "cpuset"));
+    const auto nodes = cpu_list_of_mask(hwloc_attribute(*above.owner, "nodeset"));
     node.labels.emplace_back("cpu_affinity", cpus.value_or("N/A"));
     node.labels.emplace_back("numa_affinity", nodes.value_or("N/A"));
   }
@@ -370,15 +263,15 @@ class HwlocReader {
   };
 
   [[nodiscard]] bool is_type(const XmlElement& os_device, int plain, int flag) const {
-    const auto type = parse_int(attribute(os_device, "osdev_type"));
+    const auto type = parse_int(hwloc_attribute(os_device, "osdev_type"));
     if (!type) return false;
     return flags_ ? (*type & flag) != 0 : *type == plain;
   }
 
   void collect_os_devices(const XmlElement& element, OsDevices& found) const {
     for (const XmlElement& child : element.children) {
-      if (type_of(child) != "OSDev") continue;
-      const std::string name(attribute(child, "name"));
+      if (hwloc_type(child) != "OSDev") continue;
+      const std::string name(hwloc_attribute(child, "name"));
       if (is_type(child, 3, 32)) {
         found.rdma = name;
       } else if (is_type(child, 2, 16)) {
@@ -388,7 +281,7 @@ class HwlocReader {
       for (const std::string_view prefix : {"cuda", "nvml", "rsmi", "ze"}) {
         found.compute = found.compute || name.starts_with(prefix);
       }
-      found.indices.emplace_back(attribute(child, "gp_index"), name);
+      found.indices.emplace_back(hwloc_attribute(child, "gp_index"), name);
       collect_os_devices(child, found);
     }
   }
@@ -426,7 +319,7 @@ class HwlocReader {
     const auto [at, is_new] = addresses_.try_emplace(address, element.where);
     if (is_new) return;
     fields.complain(fmt::format("pci_busid {} is used twice; first on line {}",
-                                attribute(element, "pci_busid"), at->second.line),
+                                hwloc_attribute(element, "pci_busid"), at->second.line),
                     "every PCI device has its own address");
   }
 

@@ -14,6 +14,7 @@
 #include "base/xml.h"
 #include "import/importer.h"
 #include "import/nccl_links.h"
+#include "import/nccl_parts.h"
 #include "import/server_sketch.h"
 #include "import/xml_fields.h"
 
@@ -30,19 +31,12 @@ constexpr std::size_t kMaxNodes = 1024;  // NCCL itself stops at 640 children
 constexpr std::size_t kMaxCpus = 128, kMaxHosts = 128;
 constexpr std::int64_t kFastestPortMbps = 10'000'000;
 
-const std::vector<std::string> kCpuAttributes = {"numaid",   "affinity", "arch",     "vendor",
-                                                 "familyid", "modelid",  "host_hash"};
 const std::vector<std::string> kPciAttributes = {
     "busid",      "class",     "vendor", "device", "subsystem_vendor", "subsystem_device",
     "link_speed", "link_width"};
 const std::vector<std::string> kGpuAttributes = {"dev", "sm", "gcn", "arch", "rank", "gdr"};
 const std::vector<std::string> kNetAttributes = {"name", "dev",     "speed", "latency", "port",
                                                  "guid", "maxconn", "gdr",   "coll"};
-
-// NCCL adds the extended family shifted by 4, CPUID says to add it as it is (AMD: 15 + extended).
-int cpuid_family(Vendor vendor, int family) {
-  return vendor == Vendor::amd && family > 127 ? 15 + (family >> 4) : family;
-}
 
 class NcclReader {
  public:
@@ -119,28 +113,18 @@ class NcclReader {
   ServerSketch& sketch() { return hosts_[host_]; }
 
   void read_cpu(const XmlElement& element) {
-    XmlFields fields(element, diagnostics_);
-    fields.check_names(kCpuAttributes);
     const std::string* hash = element.attribute("host_hash");
     ServerSketch& sketch = host_of(hash == nullptr ? "" : *hash);
     if (hosts_.size() > kMaxHosts) {
       throw InputError(element.where, fmt::format("more than {} hosts in one file", kMaxHosts),
                        "the hosts of one NVLink domain, told apart by host_hash");
     }
-    ServerSketch::Cpu cpu;
-    if (const auto numa = fields.integer("numaid", -1, 32767); numa && *numa >= 0) {
-      cpu.numa = static_cast<int>(*numa);
-    }
-    if (element.attribute("numaid") == nullptr) {
-      fields.complain("cpu has no numaid", "the NUMA node number, or -1 when it has none");
-    }
     if (sketch.cpus.size() == kMaxCpus) {
       throw InputError(element.where, fmt::format("more than {} cpu elements", kMaxCpus),
                        "one cpu element per NUMA domain; one host_hash per host");
     }
-    check_numa_is_new(sketch, cpu, fields);
-    cpu.cpu_affinity = fields.cpu_list("affinity").value_or("");
-    read_cpu_identity(element, fields, cpu);
+    const ServerSketch::Cpu cpu = read_nccl_cpu(element, diagnostics_, notes_);
+    check_numa_is_new(sketch, cpu, element);
     sketch.cpus.push_back(cpu);
     sketch.host_bridges.push_back({sketch.cpus.size() - 1});
     const std::size_t bridge = sketch.host_bridges.size() - 1;
@@ -156,85 +140,12 @@ class NcclReader {
   }
 
   void check_numa_is_new(const ServerSketch& sketch, const ServerSketch::Cpu& cpu,
-                         XmlFields& fields) {
+                         const XmlElement& element) {
     for (const ServerSketch::Cpu& other : sketch.cpus) {
       if (!cpu.numa || other.numa != cpu.numa) continue;
-      fields.complain(fmt::format("a second cpu element with numaid {}", *cpu.numa),
-                      "give each NUMA domain its own number, or each host its own host_hash");
+      diagnostics_.add(element.where, fmt::format("a second cpu element with numaid {}", *cpu.numa),
+                       "give each NUMA domain its own number, or each host its own host_hash");
     }
-  }
-
-  void read_cpu_identity(const XmlElement& element, XmlFields& fields, ServerSketch::Cpu& cpu) {
-    static const std::map<std::string, Vendor, std::less<>> kVendors = {
-        {"GenuineIntel", Vendor::intel},
-        {"AuthenticAMD", Vendor::amd},
-        {"CentaurHauls", Vendor::zhaoxin},
-        {"Shanghai", Vendor::zhaoxin}};
-    static const std::vector<std::string> kArchitectures = {"x86_64", "arm64", "ppc64"};
-    const std::string* arch = element.attribute("arch");
-    if (arch != nullptr &&
-        std::find(kArchitectures.begin(), kArchitectures.end(), *arch) == kArchitectures.end()) {
-      fields.complain(fmt::format("unknown arch '{}'", *arch), suggest(*arch, kArchitectures));
-    } else if (arch != nullptr) {
-      cpu.architecture = *arch;
-    }
-    if (const std::string* vendor = element.attribute("vendor")) {
-      const auto known = kVendors.find(trim(*vendor));
-      if (known != kVendors.end()) cpu.vendor = known->second;
-      if (known == kVendors.end() && !trim(*vendor).empty()) {
-        notes_.push_back(fmt::format("CPU vendor '{}' is not known", *vendor));
-      }
-    }
-    if (cpu.architecture == "arm64") cpu.vendor = Vendor::arm;
-    if (cpu.architecture == "ppc64") cpu.vendor = Vendor::ibm;
-    const auto family = fields.integer("familyid", 0, 4095);
-    cpu.family = cpuid_family(cpu.vendor, static_cast<int>(family.value_or(0)));
-    cpu.model = static_cast<int>(fields.integer("modelid", 0, 65535).value_or(0));
-    if (arch == nullptr || (cpu.architecture == "x86_64" && cpu.vendor == Vendor::unknown)) {
-      notes_.push_back(
-          fmt::format("cpu on line {} does not name arch and vendor (NCCL itself refuses a cpu "
-                      "without arch): a "
-                      "generic x86_64 CPU",
-                      element.where.line));
-    }
-  }
-
-  static const XmlElement* child(const XmlElement& element, std::string_view name) {
-    for (const XmlElement& c : element.children) {
-      if (c.name == name) return &c;
-    }
-    return nullptr;
-  }
-
-  // What a pci element is: its children tell, else its class.
-  PciClass class_of(const XmlElement& element, XmlFields& fields,
-                    std::optional<std::uint32_t> class_code) {
-    const bool has_pci = child(element, "pci") != nullptr;
-    const PciClass by_code = class_code ? pci_class_of(*class_code) : PciClass::other;
-    if (child(element, "gpu") != nullptr) {
-      if (has_pci)
-        fields.complain("pci holds both a gpu and other pci elements",
-                        "a GPU is the end of a branch: close it before the next pci");
-      if (by_code == PciClass::nic || by_code == PciClass::bridge) {
-        fields.complain("pci holds a gpu but its class says otherwise", "GPUs have class 0x030200");
-      }
-      return PciClass::gpu;
-    }
-    if (child(element, "nic") != nullptr && !has_pci) {
-      if (by_code == PciClass::gpu) {
-        fields.complain("pci holds a nic but its class is that of a GPU",
-                        "NICs have class 0x020000 (Ethernet) or 0x020700 (InfiniBand)");
-      }
-      return PciClass::nic;
-    }
-    if (has_pci) {
-      if (class_code && by_code != PciClass::bridge) {
-        fields.complain("pci holds other pci elements but its class is not that of a bridge",
-                        "bridges have class 0x060400");
-      }
-      return PciClass::bridge;
-    }
-    return by_code;
   }
 
   void read_pci(const XmlElement& element, std::size_t bridge, std::optional<std::size_t> parent) {
@@ -244,7 +155,7 @@ class NcclReader {
     const auto class_code = fields.hex("class", 0xffffff);
     const std::uint32_t vendor = fields.hex("vendor", 0xffff).value_or(0);
     const std::uint32_t device = fields.hex("device", 0xffff).value_or(0);
-    PciClass what = class_of(element, fields, class_code);
+    PciClass what = nccl_class_of(element, fields, class_code);
     if (what == PciClass::other && !class_code) what = class_by_fingerprint(element, fields);
     if (what == PciClass::other || what == PciClass::nvswitch) return;
     if (what == PciClass::bridge && element.children.empty()) return;
@@ -345,7 +256,7 @@ class NcclReader {
       fields.check_names(kGpuAttributes);
       if (const auto dev = fields.integer("dev", 0, 65535)) set_rank(node, Kind::gpu, *dev, fields);
       node.gpu_direct_rdma = fields.integer("gdr", 0, 1).value_or(1) != 0;
-      node.compute_capability = graphics_number(c, fields);
+      node.compute_capability = nccl_graphics_number(c, fields);
       for (const XmlElement& peer : c.children) read_link(peer, c, at);
     }
     sketch().nodes.push_back(std::move(node));
@@ -359,21 +270,6 @@ class NcclReader {
     } else {
       notes_.push_back(fmt::format("a second net with dev {} (line {})", dev, fields.where().line));
     }
-  }
-
-  // NVIDIA: sm; AMD: gcn, "910" or "gfx942", for then sm counts compute units.
-  static int graphics_number(const XmlElement& gpu, XmlFields& fields) {
-    const std::string* gcn = gpu.attribute("gcn");
-    if (gcn == nullptr) return static_cast<int>(fields.integer("sm", 0, 599).value_or(0));
-    std::string_view digits = trim(*gcn);
-    if (digits.starts_with("gfx")) digits.remove_prefix(3);
-    const auto number = digits == "90a" ? std::optional<std::int64_t>(910) : parse_int(digits);
-    if (!number || *number < 600 || *number > 9999) {
-      fields.complain(fmt::format("gcn '{}' is no graphics number", *gcn),
-                      "as in gcn=\"908\" or gcn=\"gfx942\"");
-      return 0;
-    }
-    return static_cast<int>(*number);
   }
 
   void read_link(const XmlElement& element, const XmlElement& parent, std::size_t gpu) {

@@ -221,25 +221,27 @@ TEST(NcclXml, TwoFunctionsOfOneCardShareItsLink) {
 TEST(NcclXml, ACardBesideAGpuStaysPix) {
   const fabric::Fabric f = import_dump(one_cpu(pci(
       "0000:40:00.0", kBridgeClass,
-      pci("0000:41:00.0", kGpuClass) +
-          pci("0000:42:00.0", kNicClass,
-              R"(<nic><net name="a" dev="0" speed="100000"/><net name="b" dev="1" speed="100000"/></nic>)"))));
+      pci("0000:41:00.0", kGpuClass) + pci("0000:42:00.0", kNicClass,
+                                           R"(<nic><net name="a" dev="0" speed="100000"/>)"
+                                           R"(<net name="b" dev="1" speed="100000"/></nic>)"))));
   EXPECT_EQ(matrix_row(f, 0), "X PIX PIX");  // one real switch between GPU and either port
 }
 
 TEST(NcclXml, EighteenLinksToAHiddenNvswitchSpreadOverFourChips) {
-  const fabric::Fabric f = import_dump(one_cpu(pci(
-      "0000:18:00.0", R"(class="0x030200" vendor="0x10de" device="0x2330")",
-      R"(<gpu dev="0" sm="90" rank="0" gdr="1"><nvlink target="fffffff:ffff:ff" count="18" tclass="0x068000"/></gpu>)")));
+  const fabric::Fabric f = import_dump(
+      one_cpu(pci("0000:18:00.0", R"(class="0x030200" vendor="0x10de" device="0x2330")",
+                  R"(<gpu dev="0" sm="90" rank="0" gdr="1">)"
+                  R"(<nvlink target="fffffff:ffff:ff" count="18" tclass="0x068000"/></gpu>)")));
   EXPECT_EQ(count(f, DeviceKind::nvswitch), 4u);
 }
 
 TEST(NcclXml, Power9ReachesItsCpuOverNvlink) {
-  const fabric::Fabric f = import_dump(
-      R"(<system version="1"><cpu numaid="0" arch="ppc64">)" +
-      pci("0004:04:00.0", R"(class="0x030200" vendor="0x10de" device="0x1db1")",
-          R"(<gpu dev="0" sm="70" rank="0" gdr="1"><nvlink target="0004:00:00.0" count="3" tclass="0x068001"/></gpu>)") +
-      "</cpu></system>");
+  const fabric::Fabric f =
+      import_dump(R"(<system version="1"><cpu numaid="0" arch="ppc64">)" +
+                  pci("0004:04:00.0", R"(class="0x030200" vendor="0x10de" device="0x1db1")",
+                      R"(<gpu dev="0" sm="70" rank="0" gdr="1">)"
+                      R"(<nvlink target="0004:00:00.0" count="3" tclass="0x068001"/></gpu>)") +
+                  "</cpu></system>");
   bool found = false;
   for (const fabric::LinkId link : f.out_links(f.of_kind(DeviceKind::gpu)[0])) {
     if (f.link_class(link).kind != LinkKind::nvlink) continue;
@@ -269,7 +271,8 @@ TEST(NcclXml, HostsOfOneNvlinkDomainShareItsSwitch) {
     return fmt::format(
         R"(<cpu host_hash="{}" numaid="0" arch="arm64">{}</cpu>)", hash,
         pci("0009:01:00.0", R"(class="0x030200" vendor="0x10de" device="0x2941")",
-            R"(<gpu dev="0" sm="100" rank="0" gdr="1"><nvlink target="fffffff:ffff:ff" count="18" tclass="0x068000"/></gpu>)"));
+            R"(<gpu dev="0" sm="100" rank="0" gdr="1">)"
+            R"(<nvlink target="fffffff:ffff:ff" count="18" tclass="0x068000"/></gpu>)"));
   };
   const fabric::Fabric f =
       import_dump("<system version=\"1\">" + host("0xa1") + host("0xb2") + "</system>");
