@@ -139,6 +139,7 @@ void MaxMin::touch(std::uint32_t constraint) {
   c.epoch = epoch_;
   c.full_level = kUnlimited;
   c.inside = 0;
+  c.prepared = kNone;
   touched_.push_back(constraint);
 }
 
@@ -221,7 +222,7 @@ void MaxMin::push(double level, std::uint32_t index, bool is_cap) {
 }
 
 // Sums afresh what the constraint has left and how fast it fills per unit of level.
-void MaxMin::prepare(Constraint& c) const {
+void MaxMin::sum_up(Constraint& c) const {
   double spent = 0;
   double slope = 0;
   std::uint32_t open = 0;
@@ -240,10 +241,25 @@ void MaxMin::prepare(Constraint& c) const {
   c.open = open;
 }
 
+// The same before anything of the region is frozen. Rates outside do not change during a solve, so
+// the sums of an earlier step hold as long as the region took no more of the constraint's members.
+void MaxMin::prepare(Constraint& c) const {
+  if (c.prepared != c.inside) {
+    sum_up(c);
+    c.start_remaining = c.remaining;
+    c.start_slope = c.slope;
+    c.prepared = c.inside;
+  }
+  c.remaining = c.start_remaining;
+  c.slope = c.fresh_slope = c.start_slope;
+  c.open = c.inside;
+}
+
 // Progressive filling of the region; everything outside keeps its rate.
 void MaxMin::fill() {
   heap_.clear();
   filled_ += region_.size();
+  unfrozen_ = region_.size();
   for (std::uint32_t v : region_) variables_[v].frozen = 0;
   for (std::uint32_t index : touched_) {
     Constraint& c = constraints_[index];
@@ -259,7 +275,8 @@ void MaxMin::fill() {
     if (v.count == 0 && v.cap == kUnlimited) freeze(v, kUnlimited, kNone);
   }
   std::make_heap(heap_.begin(), heap_.end(), after);
-  while (!heap_.empty()) {
+  while (unfrozen_ > 0) {
+    CHECK(!heap_.empty());
     const Candidate best = heap_.front();
     std::pop_heap(heap_.begin(), heap_.end(), after);
     heap_.pop_back();
@@ -275,7 +292,7 @@ void MaxMin::fill() {
 void MaxMin::fill_constraint(std::uint32_t index, double popped_level) {
   Constraint& c = constraints_[index];
   if (c.open == 0) return;
-  if (c.slope < c.fresh_slope * kRefreshBelow) prepare(c);
+  if (c.slope < c.fresh_slope * kRefreshBelow) sum_up(c);
   const double level = std::max(0.0, c.remaining / c.slope);
   if (level > popped_level) {
     push(level, index, false);
@@ -290,6 +307,7 @@ void MaxMin::fill_constraint(std::uint32_t index, double popped_level) {
 
 void MaxMin::freeze(Variable& v, double rate, std::uint32_t bottleneck) {
   v.frozen = 1;
+  --unfrozen_;
   v.rate = rate;
   v.level = rate / v.weight;
   v.bottleneck = bottleneck;

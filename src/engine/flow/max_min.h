@@ -77,8 +77,8 @@ class MaxMin {
  private:
   static constexpr std::uint32_t kNone = 0xffffffffu;
 
-  // One cache line each: filling reads all of it. A variable or constraint belongs to the region
-  // being filled where `epoch` is the solver's.
+  // Records, not columns: filling reads all of one, which is about a cache line. A variable or
+  // constraint belongs to the region being filled where `epoch` is the solver's.
   struct Variable {
     double rate = 0, level = 0;  // level = rate / weight
     double weight = 0;           // 0: the id is free
@@ -93,10 +93,12 @@ class MaxMin {
   struct Constraint {
     double capacity = 0;
     double remaining = 0, slope = 0, fresh_slope = 0;  // while filling
+    double start_remaining = 0, start_slope = 0;       // before filling, with `prepared` inside
     double full_level = 0;                             // level at which it filled up, if it did
     std::uint32_t first = 0, degree = 0, room = 0;     // its block of members_
     std::uint32_t inside = 0;                          // members of the region
-    std::uint32_t open = 0;                            // of those, not yet frozen
+    std::uint32_t prepared = 0;
+    std::uint32_t open = 0;  // of those, not yet frozen
     std::uint32_t epoch = 0;
   };
   // The same coefficient seen from the variable and from the constraint; each knows the other.
@@ -127,6 +129,7 @@ class MaxMin {
   [[nodiscard]] double lowest_change() const;
   void fill();
   void prepare(Constraint& constraint) const;
+  void sum_up(Constraint& constraint) const;
   static bool after(const Candidate& a, const Candidate& b);
   void push(double level, std::uint32_t index, bool is_cap);
   void fill_constraint(std::uint32_t index, double popped_level);
@@ -146,6 +149,7 @@ class MaxMin {
   std::uint32_t epoch_ = 0;
   std::vector<std::uint32_t> region_, touched_;
   std::vector<Candidate> heap_;
+  std::size_t unfrozen_ = 0;  // variables of the region
   std::vector<VariableId> result_;
   std::size_t filled_ = 0;
 };

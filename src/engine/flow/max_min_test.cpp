@@ -155,8 +155,8 @@ TEST(MaxMin, OneFluidVariableOverManyLinks) {
 }
 
 // A random system that can be built twice and changed step by step.
-struct RandomSystem {
-  explicit RandomSystem(std::uint64_t seed, std::size_t links) : random(seed, 0) {
+struct RandomSharing {
+  explicit RandomSharing(std::uint64_t seed, std::size_t links) : random(seed, 0) {
     for (std::size_t i = 0; i < links; ++i)
       constraints.push_back(solver.add_constraint(1 + 99 * random.uniform()));
   }
@@ -198,7 +198,7 @@ struct RandomSystem {
 };
 
 TEST(MaxMin, TenThousandChangesEqualFullRecomputation) {
-  RandomSystem system(7, 120);
+  RandomSharing system(7, 120);
   for (int event = 0; event < 10'000; ++event) {
     system.step();
     system.solver.solve();
@@ -216,7 +216,7 @@ TEST(MaxMin, TenThousandChangesEqualFullRecomputation) {
 
 // Every constraint holds, and every variable is at its cap or has a full constraint on which no
 // level is higher.
-void expect_max_min(const RandomSystem& system) {
+void expect_max_min(const RandomSharing& system) {
   const MaxMin& solver = system.solver;
   std::map<ConstraintId, double> top;
   std::map<ConstraintId, double> load;
@@ -241,7 +241,7 @@ RC_GTEST_PROP(MaxMinProperty, IsFeasibleAndEveryVariableHasABottleneck, ()) {
   const auto seed = *rc::gen::arbitrary<std::uint64_t>();
   const auto links = *rc::gen::inRange<std::size_t>(1, 40);
   const auto changes = *rc::gen::inRange<int>(1, 60);
-  RandomSystem system(seed, links);
+  RandomSharing system(seed, links);
   for (int i = 0; i < changes; ++i) {
     for (int batch = 0; batch < 1 + i % 4; ++batch) system.step();
     system.solver.solve();
