@@ -99,7 +99,9 @@ std::string explanation(const scenario::Session& session, const BenchRequest& re
   collective::Group group;
   const auto gpus = session.fabric().of_kind(fabric::DeviceKind::gpu);
   group.gpus.assign(gpus.begin(), gpus.begin() + bench.ranks);
-  const collective::ChannelPlan plan = collective::plan_channels(session.fabric(), group, {});
+  const collective::ChannelPlan plan = collective::plan_channels(
+      session.fabric(), group,
+      {request.channels, report::switch_can_reduce(bench.type, bench.redop)});
   const bool forced =
       !request.algorithm.empty() || !request.protocol.empty() || request.channels > 0;
   std::vector<report::ExplainRow> rows;
@@ -155,9 +157,15 @@ report::Bench sweep(const scenario::Session& session, const engine::Engine& engi
   for (Bytes asked : report::sweep_sizes(bench)) {
     const auto [size, count] =
         report::size_and_count(bench.kind, asked, ranks, *report::type_size(bench.type));
-    work::CollectiveOp op{
-        bench.kind,       work::GroupId(0), size, work::RankId(request.root), request.algorithm,
-        request.protocol, request.channels};
+    work::CollectiveOp op;
+    op.kind = bench.kind;
+    op.group = work::GroupId(0);
+    op.size = size;
+    op.root = work::RankId(request.root);
+    op.algorithm = request.algorithm;
+    op.protocol = request.protocol;
+    op.channels = request.channels;
+    op.switch_reduction = report::switch_can_reduce(bench.type, bench.redop);
     work.ops = {work::Op{op, Instant(), {}, ""}};
     const result::Result result = run_engine(engine, session.setup(work), nullptr);
     report::BenchRow row;

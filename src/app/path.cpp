@@ -24,7 +24,7 @@ int all_ways(const scenario::Session& session, const fabric::PathQuery& query, B
   const report::PathAnswers answers = fabric::find_all_data_paths(session.fabric(), session.costs(),
                                                                   session.network_route(), query);
   print(streams, json ? report::paths_json(session.fabric(), answers, size)
-                      : report::paths_text(session.fabric(), answers, size));
+                      : report::paths_text(answers, size));
   return 0;
 }
 

@@ -239,6 +239,15 @@ ModelPoint Model::hierarchical() const {
           fmt::format("{} + {} x {} + {} x {}", base, intra_hops, intra, inter_hops, inter)};
 }
 
+// EFA brings a tuner of its own, which stands before NCCL's. On 8-GPU nodes it keeps NVLS tree for
+// two nodes and for more than 128 ranks (aws-ofi-nccl, Apache-2.0, src/tuner/nccl_ofi_regions.cpp,
+// the regions of P5).
+bool Model::takes_ring_over_nvls_tree() const {
+  constexpr int kMostRanks = 128;
+  return plan_.nic_vendor == fabric::Vendor::aws && local_ == 8 && nodes_ > 2 &&
+         nodes_ * local_ <= kMostRanks;
+}
+
 std::string Model::why_not(Row row, Protocol protocol) const {
   if (plan_.channels.empty()) return "no channel was found on this fabric";
   if (protocol == Protocol::ll128) {
@@ -259,6 +268,8 @@ std::string Model::why_not(Row row, Protocol protocol) const {
     case Row::nvls_tree:
       if (!plan_.nvls) return "needs NVSwitches and GPUs with multicast (NVLink SHARP)";
       if (nodes_ == 1) return "needs two nodes or more";
+      if (takes_ring_over_nvls_tree())
+        return "the EFA plugin's tuner takes ring at this size of job";
       return {};
     case Row::collnet_direct:
     case Row::collnet_chain:

@@ -50,6 +50,7 @@ class Model {
   [[nodiscard]] ModelPoint point(Row row, Protocol protocol) const;
   // Why it cannot run on this plan; empty when it can.
   [[nodiscard]] std::string why_not(Row row, Protocol protocol) const;
+  [[nodiscard]] bool takes_ring_over_nvls_tree() const;
 
  private:
   [[nodiscard]] bool gathers() const {

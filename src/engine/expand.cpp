@@ -117,7 +117,8 @@ fabric::DeviceId Expander::gpu_of(work::RankId rank) const {
 }
 
 void Expander::refuse(work::OpId op, const std::string& why) const {
-  throw InputError({"<work>"}, fmt::format("{} cannot run: {}", op_name(setup_->work, op), why));
+  throw InputError({"<work>"}, fmt::format("{} cannot run: {}", op_name(setup_->work, op), why),
+                   "weft bench --explain lists what can run here, and why the rest cannot");
 }
 
 const Expansion& Expander::expand(work::OpId op) {
@@ -181,18 +182,20 @@ const Expansion& Expander::expand_collective(work::OpId op, const work::Collecti
   return collectives_.emplace(key, std::move(built)).first->second;
 }
 
-const collective::ChannelPlan& Expander::plan_of(work::GroupId group, int channels) {
-  const std::pair<std::uint32_t, int> key{group.value, channels};
+const collective::ChannelPlan& Expander::plan_of(const work::CollectiveOp& op) {
+  const std::tuple<std::uint32_t, int, bool> key{op.group.value, op.channels, op.switch_reduction};
   const auto known = plans_.find(key);
   if (known != plans_.end()) return known->second;
   collective::Group members;
-  for (work::RankId rank : setup_->work.groups[group.index()]) members.gpus.push_back(gpu_of(rank));
-  return plans_.emplace(key, collective::plan_channels(*setup_->fabric, members, {channels, true}))
+  for (work::RankId rank : setup_->work.groups[op.group.index()])
+    members.gpus.push_back(gpu_of(rank));
+  const collective::ChannelOptions options{op.channels, op.switch_reduction};
+  return plans_.emplace(key, collective::plan_channels(*setup_->fabric, members, options))
       .first->second;
 }
 
 Expansion Expander::build_collective(work::OpId op, const work::CollectiveOp& c) {
-  const collective::ChannelPlan& plan = plan_of(c.group, c.channels);
+  const collective::ChannelPlan& plan = plan_of(c);
   if (plan.channels.empty())
     refuse(op, plan.notes.empty() ? "its GPUs cannot reach one another" : plan.notes.back());
   const auto forced_protocol = collective::parse_protocol(c.protocol);

@@ -66,7 +66,7 @@ class Expander {
   void expand_transfer(work::OpId op, const work::Transfer& transfer);
   const Expansion& expand_collective(work::OpId op, const work::CollectiveOp& collective);
   Expansion build_collective(work::OpId op, const work::CollectiveOp& collective);
-  const collective::ChannelPlan& plan_of(work::GroupId group, int channels);
+  const collective::ChannelPlan& plan_of(const work::CollectiveOp& op);
   void take_totals(double size, Expansion& out);
   void add_edge(work::OpId op, const collective::Edge& edge, const collective::Fluid& fluid,
                 const collective::ChannelPlan& plan);
@@ -86,7 +86,7 @@ class Expander {
   double protocol_factor_ = 1;  // wire bytes per payload byte of the collective's protocol
   double path_cap_ = 0;         // least cap of a path, as runs of the op per second
   std::string path_cap_name_;
-  std::map<std::pair<std::uint32_t, int>, collective::ChannelPlan> plans_;
+  std::map<std::tuple<std::uint32_t, int, bool>, collective::ChannelPlan> plans_;
   std::map<CollectiveKey, Expansion> collectives_;
   std::size_t cached_shares_ = 0;
 };

@@ -61,6 +61,10 @@ std::vector<Bytes> sweep_sizes(const Bench& bench);
 // Bytes of one element of a type; nullopt when the type is unknown. Names: bench_types().
 std::optional<int> type_size(std::string_view type);
 std::vector<std::string> bench_types();
+// Whether NVSwitches can reduce this type with this operator: sum of floating point and of 32 and
+// 64 bit integers, min and max but for float and double (NCCL's ncclNvlsSupported). Kinds that
+// reduce nothing ("none") always can.
+bool switch_can_reduce(std::string_view type, std::string_view redop);
 // The count column and the size really moved: gather-like kinds round each rank's share down to 16
 // B.
 struct SizeAndCount {

@@ -11,7 +11,8 @@ std::string plan_text(const collective::ChannelPlan& plan) {
                                 plan.ranks_per_node, plan.ranks_per_node == 1 ? "" : "s");
   out += fmt::format("  ring: {:g} GB/s a channel inside a node", plan.ring_bw_intra);
   if (plan.nodes > 1) out += fmt::format(", {:g} GB/s between nodes", plan.ring_bw_inter);
-  out += fmt::format("; paths {} inside{}\n", to_text(plan.intra_type),
+  const bool nvlink = plan.intra_type.kind == fabric::PathKind::nvlink;
+  out += fmt::format("; paths {} inside{}\n", nvlink ? "NVL" : to_text(plan.intra_type),
                      plan.nodes > 1 ? ", " + to_text(plan.inter_type) + " to the NIC" : "");
   for (const std::string& note : plan.notes) out += "  " + note + "\n";
   return out;

@@ -188,6 +188,16 @@ std::vector<std::string> bench_types() {
   return names;
 }
 
+bool switch_can_reduce(std::string_view type, std::string_view redop) {
+  if (redop == "none") return true;
+  const bool wide_integer =
+      type == "int32" || type == "uint32" || type == "int64" || type == "uint64";
+  const bool half = type == "half" || type == "bfloat16";
+  const bool plain = type == "float" || type == "double";
+  if (redop == "sum") return wide_integer || half || plain;
+  return (redop == "min" || redop == "max") && (wide_integer || half);
+}
+
 SizeAndCount size_and_count(work::CollectiveKind kind, Bytes asked, int ranks, int type_bytes) {
   if (!splits_by_rank(kind)) {
     const std::int64_t count = asked.count() / type_bytes;

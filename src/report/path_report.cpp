@@ -2,10 +2,26 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
+
 #include "base/json.h"
 
 namespace weft::report {
 namespace {
+
+// The payload rate this link gives to the path: of parallel chains used at once each has its share.
+BitRate effective_of(const fabric::Hop& hop, const fabric::Leg& leg) {
+  std::map<int, std::int64_t> chains;  // stripe -> its narrowest raw rate
+  for (const fabric::Hop& other : leg.hops) {
+    const auto chain = chains.try_emplace(other.stripe, other.raw.bps()).first;
+    chain->second = std::min(chain->second, other.raw.bps());
+  }
+  if (chains.size() < 2) return hop.effective;
+  double together = 0;
+  for (const auto& [stripe, raw] : chains) together += static_cast<double>(raw);
+  return hop.effective.scaled(static_cast<double>(chains[hop.stripe]) / together);
+}
 
 std::string rate_text(BitRate rate) {
   return fmt::format("{:.2f} GB/s", rate.gb_per_s());
@@ -19,7 +35,7 @@ void write_hop(JsonWriter& json, const fabric::Fabric& fabric, const fabric::Hop
   json.member("class", fabric.link_class(hop.link).name);
   json.member("mover", fabric::to_text(leg.mover));
   json.member("raw_gb_per_s", hop.raw.gb_per_s());
-  json.member("effective_gb_per_s", hop.effective.gb_per_s());
+  json.member("effective_gb_per_s", effective_of(hop, leg).gb_per_s());
   json.member("latency_ns", hop.latency.to_nanoseconds());
   json.member("lost_to", hop.lost_to);
   json.end_object();
@@ -79,7 +95,7 @@ std::string path_text(const fabric::Fabric& fabric, const fabric::DataPath& path
       out += fmt::format("{} {:<44} {:<16} {:>12} {:>12} {:>9}  {}\n",
                          hop.link == path.narrowest ? ">" : " ", fabric.link_name(hop.link),
                          fabric.link_class(hop.link).name, rate_text(hop.raw),
-                         rate_text(hop.effective), to_text(hop.latency), hop.lost_to);
+                         rate_text(effective_of(hop, leg)), to_text(hop.latency), hop.lost_to);
     }
   }
   out += "\nlatency of a small message, one way\n";
@@ -87,9 +103,7 @@ std::string path_text(const fabric::Fabric& fabric, const fabric::DataPath& path
     out += fmt::format("  {:>10.1f} ns  {}\n", part.time.to_nanoseconds(), part.name);
   }
   out += fmt::format("  {:>10.1f} ns  in all\n\n", path.latency.to_nanoseconds());
-  out += fmt::format("narrowest: {} ({})\n",
-                     path.narrowest.valid() ? fabric.link_name(path.narrowest) : "no link",
-                     path.limit);
+  out += fmt::format("narrowest: {}\n", path.limit);
   if (path.slots > 0) {
     out += fmt::format("staged through {} pinned buffers of {}\n", path.slots, to_text(path.chunk));
   }
@@ -101,7 +115,7 @@ std::string path_text(const fabric::Fabric& fabric, const fabric::DataPath& path
   return out;
 }
 
-std::string paths_text(const fabric::Fabric& fabric, const PathAnswers& answers, Bytes size) {
+std::string paths_text(const PathAnswers& answers, Bytes size) {
   std::string out = fmt::format("{:<8} {:>12} {:>10} {:>12} {:>13} {:>7}  {}\n", "via", "bandwidth",
                                 "latency", to_text(size), "CPU s per GB", "copies", "limited by");
   for (const auto& [via, answer] : answers) {
@@ -110,11 +124,9 @@ std::string paths_text(const fabric::Fabric& fabric, const PathAnswers& answers,
       continue;
     }
     const fabric::DataPath& path = *answer.path;
-    out += fmt::format("{:<8} {:>12} {:>10} {:>12} {:>13.4f} {:>7}  {}{}\n", fabric::to_text(via),
+    out += fmt::format("{:<8} {:>12} {:>10} {:>12} {:>13.4f} {:>7}  {}\n", fabric::to_text(via),
                        rate_text(path.bandwidth), to_text(path.latency), to_text(path.time(size)),
-                       path.cpu_s_per_gb, path.copies,
-                       path.narrowest.valid() ? fabric.link_name(path.narrowest) + ": " : "",
-                       path.limit);
+                       path.cpu_s_per_gb, path.copies, path.limit);
   }
   return out;
 }

@@ -12,7 +12,7 @@ namespace weft::report {
 using PathAnswers = std::vector<std::pair<fabric::Via, fabric::PathAnswer>>;
 
 std::string path_text(const fabric::Fabric& fabric, const fabric::DataPath& path, Bytes size);
-std::string paths_text(const fabric::Fabric& fabric, const PathAnswers& answers, Bytes size);
+std::string paths_text(const PathAnswers& answers, Bytes size);
 // Schema weft/path/1: {hops[{link, kind, raw_gb_per_s, effective_gb_per_s, latency_ns}],
 // latency_ns, bandwidth_gb_per_s, time_us, cpu_s_per_gb, parts[], ...}.
 std::string path_json(const fabric::Fabric& fabric, const fabric::DataPath& path, Bytes size);

@@ -57,6 +57,8 @@ struct CollectiveOp {
   std::string algorithm;
   std::string protocol;
   int channels = 0;
+  // False: the element type or operator is one that NVSwitches cannot reduce (int8, prod).
+  bool switch_reduction = true;
 };
 
 struct Op {
