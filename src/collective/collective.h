@@ -61,10 +61,11 @@ struct Edge {
 };
 
 // Predicted time = latency + max over links of (bytes on it x factor) / NCCL-effective rate of the
-// link, not faster than `cap` allows. The factor is `wire_factor` on links inside a node (NVLink,
-// xGMI, PCIe) and `network_wire_factor` on network links. Both already hold the protocol's overhead
-// divided by the measured efficiency, `latency` already the measured scale: engines need no further
-// constants. Effective rate of NVLink and xGMI: nccl_link_gb_per_s (channels.h).
+// link, not faster than `cap` allows. The factor is `wire_factor` for edges inside a node (NVLink,
+// xGMI, PCIe) and `network_wire_factor` for edges through NICs, their PCIe links included. Both
+// already hold the protocol's overhead divided by the measured efficiency, `latency` already the
+// measured scale: engines need no further constants. Effective rate of NVLink and xGMI:
+// nccl_link_gb_per_s (channels.h).
 struct Fluid {
   std::vector<Edge> edges;
   Duration latency;                // of NCCL's model, times the measured latency scale

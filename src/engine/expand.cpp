@@ -291,6 +291,10 @@ void Expander::add_edge(work::OpId op, const collective::Edge& edge, const colle
 // Adds the path just resolved.
 void Expander::add_path(double bytes, const collective::Fluid& fluid,
                         const collective::ChannelPlan& plan) {
+  // What a NIC and its stack reach was measured from memory to memory, so its factor holds for the
+  // PCIe links at both ends as well.
+  const double factor =
+      resolved_.pattern->crosses_network ? fluid.network_wire_factor : fluid.wire_factor;
   for (const LinkShare& share : resolved_.shares) {
     const fabric::LinkClass& link = setup_->fabric->link_class(share.link);
     if (is_memory_link(link.kind)) {
@@ -298,8 +302,6 @@ void Expander::add_path(double bytes, const collective::Fluid& fluid,
       add_memory_link(share.link, bytes * share.wire / framing_factor(link), fluid, plan);
       continue;
     }
-    const double factor =
-        fabric::is_network(link.kind) ? fluid.network_wire_factor : fluid.wire_factor;
     totals_->add(share.link, bytes * share.spent * factor,
                  bytes * share.wire * std::min(protocol_factor_, factor));
   }
