@@ -134,6 +134,20 @@ def _tell(command, status, output):
     return "\n".join(lines + [f"  | {line}" for line in output[:60]])
 
 
+def elide(expected, output):
+    """`output` with what `expected` leaves out left out again: the lines of its one "..." line, and
+    the places within lines, so far as the lines around still fit."""
+    dots = [i for i, line in enumerate(expected) if line.strip() == "..."]
+    lines = list(output)
+    if len(dots) == 1 and len(output) >= len(expected):
+        head, tail = dots[0], len(expected) - dots[0] - 1
+        lines = output[:head] + [expected[dots[0]]] + output[len(output) - tail:]
+    partial = [line for line in expected if "..." in line and line.strip() != "..."]
+    for i, line in enumerate(lines):
+        lines[i] = next((p for p in partial if matches([p], [line])), line)
+    return lines
+
+
 def _rewrite(root, page, command, status, output):
     """Replaces an expected output by the real one; only one that ended as the page says."""
     if status != command.status or command.expected is None:
@@ -143,7 +157,7 @@ def _rewrite(root, page, command, status, output):
     for again in commands_of(page, text):
         if again.text == command.text and again.expected == command.expected:
             lines = text.splitlines()
-            lines[again.output_at:again.output_at + len(again.expected)] = output
+            lines[again.output_at:again.output_at + len(again.expected)] = elide(again.expected, output)
             (root / page).write_text("\n".join(lines) + "\n", encoding="utf-8")
             return True
     return False

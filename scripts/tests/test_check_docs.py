@@ -23,6 +23,13 @@ class Matching(unittest.TestCase):
         self.assertFalse(commands.matches(["1.5 (a)"], ["1x5 (a)"]))
 
 
+class Eliding(unittest.TestCase):
+    def test_an_update_leaves_out_what_was_left_out(self):
+        self.assertEqual(commands.elide(["a", "...", "took ... s"], ["A", "b", "c", "took 3 s"]),
+                         ["A", "...", "took ... s"])
+        self.assertEqual(commands.elide(["a"], ["b", "c"]), ["b", "c"])
+
+
 class Parsing(unittest.TestCase):
     def test_finds_commands_and_outputs(self):
         text = textwrap.dedent("""\
