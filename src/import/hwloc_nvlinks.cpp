@@ -79,6 +79,7 @@ class NvlinkMatrix {
         if (a == b || links == 0) continue;
         const auto other = gpu_named(objects[b]);
         const auto cpu = cpu_named(objects[b]);
+        if (other == gpu) continue;  // one GPU under two names, as NVML and as CUDA device
         if (other && a < b) {
           sketch_.peers.push_back({LinkKind::nvlink, *gpu, ServerSketch::End::gpu, *other, links});
         } else if (!other && cpu) {
@@ -93,7 +94,8 @@ class NvlinkMatrix {
                           const std::vector<std::int64_t>& rates) {
     std::vector<std::size_t> gpus, places;
     for (std::size_t i = 0; i < objects.size(); ++i) {
-      if (const auto gpu = gpu_named(objects[i])) {
+      const auto gpu = gpu_named(objects[i]);
+      if (gpu && std::find(gpus.begin(), gpus.end(), *gpu) == gpus.end()) {
         gpus.push_back(*gpu);
         places.push_back(i);
       }

@@ -104,6 +104,23 @@ TEST(HwlocXml, Power8GivesItsNvlinksBetweenGpusAndCpus) {
   EXPECT_EQ(uplink(f, f.of_kind(DeviceKind::gpu)[0]).width, 8);
 }
 
+TEST(HwlocXml, AGpuUnderTwoNamesHasNoLinkToItself) {
+  const fabric::Fabric f = import_dump(
+      "<topology version=\"2.0\"><object type=\"Package\" os_index=\"0\" nodeset=\"0x1\">"
+      "<object type=\"NUMANode\" os_index=\"0\" cpuset=\"0xf\" nodeset=\"0x1\"/>"
+      "<object type=\"Bridge\" bridge_type=\"0-1\">"
+      "<object type=\"PCIDev\" pci_busid=\"0000:01:00.0\" "
+      "pci_type=\"0302 [10de:2330] [10de:16c1] a1\">"
+      "<object type=\"OSDev\" gp_index=\"1\" name=\"cuda0\" osdev_type=\"5\"/>"
+      "<object type=\"OSDev\" gp_index=\"2\" name=\"nvml0\" osdev_type=\"1\"/></object>"
+      "</object></object><distances2 nbobjs=\"2\" name=\"NVLinkBandwidth\">"
+      "<indexes>1 2</indexes><u64values>0 450000 450000 0</u64values></distances2></topology>");
+  EXPECT_EQ(count(f, DeviceKind::gpu), 1u);
+  for (const fabric::LinkId link : f.out_links(f.of_kind(DeviceKind::gpu)[0])) {
+    EXPECT_NE(f.link_class(link).kind, LinkKind::nvlink);
+  }
+}
+
 TEST(HwlocXml, EqualRatesBeyondTheLinksOfAGpuAreNvswitch) {
   const auto gpu = [](const std::string& bus, const std::string& index) {
     return "<object type=\"PCIDev\" pci_busid=\"0000:" + bus +

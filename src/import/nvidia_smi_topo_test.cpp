@@ -246,6 +246,7 @@ TEST(NvidiaSmiTopo, NamesBothCellsThatDisagree) {
 TEST(NvidiaSmiTopo, DoesNotClaimOtherTables) {
   EXPECT_FALSE(looks_like_topo_table("# gpu plane Gbps\n0-7 8 1000\n"));
   EXPECT_FALSE(looks_like_topo_table("GPU0: NVIDIA A100\nGPU1: NVIDIA A100\n"));
+  EXPECT_FALSE(looks_like_topo_table("GPU0000000000000000000000000000000000\n"));
   EXPECT_TRUE(looks_like_topo_table(kPlain));
 }
 

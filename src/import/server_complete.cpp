@@ -221,7 +221,8 @@ class Completer {
 
   bool fill_switch_speeds(std::set<std::string>& said) {
     bool changed = false;
-    for (std::size_t i = 0; i < sketch_.nodes.size(); ++i) {
+    // Backwards: what is below mostly has the higher index, so one pass does for a chain.
+    for (std::size_t i = sketch_.nodes.size(); i-- > 0;) {
       Node& node = sketch_.nodes[i];
       if (node.link.generation != 0 && node.link.lanes != 0) continue;
       PciSpeed widest;

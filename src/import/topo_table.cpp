@@ -22,7 +22,7 @@ bool all_digits(std::string_view text) {
 }
 
 bool is_gpu_name(std::string_view text) {
-  return text.starts_with("GPU") && all_digits(text.substr(3));
+  return text.size() <= 7 && text.starts_with("GPU") && all_digits(text.substr(3));
 }
 
 // GPU3, NIC0, mlx5_0, bnxt_re1, ibp177s0f0, rdmap79s0: letters first, a digit somewhere.
