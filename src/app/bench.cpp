@@ -77,8 +77,18 @@ BenchRequest request_of(const Arguments& arguments) {
   bench.root = rooted ? static_cast<int>(request.root) : -1;
   bench.iterations = static_cast<int>(*arguments.integer("iters", 1, 1'000'000));
   bench.warmup = static_cast<int>(*arguments.integer("warmup_iters", 0, 1'000'000));
-  request.algorithm = arguments.text("algo").value_or("");
-  request.protocol = to_lower(arguments.text("proto").value_or(""));
+  std::vector<std::string> algorithms;
+  for (const collective::Algorithm* row : collective::all_algorithms())
+    algorithms.emplace_back(row->name());
+  if (const auto chosen = arguments.choice("algo", algorithms))
+    request.algorithm = algorithms[*chosen];
+  if (const auto protocol = arguments.text("proto")) {
+    request.protocol = to_lower(*protocol);
+    if (!collective::parse_protocol(request.protocol)) {
+      throw option_error("proto", fmt::format("there is no protocol '{}'", *protocol),
+                         "one of: ll, ll128, simple");
+    }
+  }
   request.channels = static_cast<int>(arguments.integer("channels", 1, 1024).value_or(0));
   if (const auto gpus = arguments.integer("gpus", 2, UINT32_MAX - 1))
     request.gpus = static_cast<std::uint32_t>(*gpus);
@@ -124,7 +134,7 @@ int run(const Arguments& arguments, const Streams& streams) {
                        "add -c demo-8x8-h100-rail, or a file");
   const scenario::Session session = open_session(library, *source, arguments, streams);
   request.bench.source = *source;
-  const report::Bench bench = sweep(session, engine, request);
+  const report::Bench bench = sweep(session, engine, request, streams);
   print(streams, rendered(bench, format));
   if (arguments.flag("explain")) {
     print(streams, explanation(session, request, bench));
@@ -136,7 +146,7 @@ int run(const Arguments& arguments, const Streams& streams) {
 }  // namespace
 
 report::Bench sweep(const scenario::Session& session, const engine::Engine& engine,
-                    BenchRequest request) {
+                    BenchRequest request, const Streams& streams) {
   report::Bench bench = std::move(request.bench);
   work::Work work = scenario::work_on_all_gpus(session.fabric(), request.gpus);
   const int ranks = static_cast<int>(work.rank_gpu.size());
@@ -154,7 +164,10 @@ report::Bench sweep(const scenario::Session& session, const engine::Engine& engi
   bench.engine = engine.name();
   bench.stack = session.stack();
   bench.assumptions = session.cluster().notes;
-  for (Bytes asked : report::sweep_sizes(bench)) {
+  const std::vector<Bytes> sizes = report::sweep_sizes(bench);
+  ProgressLine progress("bench", sizes.size(), progress_output(streams));
+  for (Bytes asked : sizes) {
+    progress.update(bench.rows.size(), to_text(asked));
     const auto [size, count] =
         report::size_and_count(bench.kind, asked, ranks, *report::type_size(bench.type));
     work::CollectiveOp op;

@@ -14,8 +14,8 @@ struct BenchRequest {
   std::optional<std::uint32_t> gpus;  // first GPUs only
 };
 
-// Fills devices and rows.
+// Fills devices and rows; a progress line on a terminal while it takes long.
 report::Bench sweep(const scenario::Session& session, const engine::Engine& engine,
-                    BenchRequest request);
+                    BenchRequest request, const Streams& streams);
 
 }  // namespace weft::app

@@ -49,6 +49,21 @@ scenario::Session open_session(const scenario::Library& library, const std::stri
   return {library, std::move(cluster), options};
 }
 
+ProgressOutput progress_output(const Streams& streams) {
+  const auto begin = std::chrono::steady_clock::now();
+  const auto elapsed = [begin] {
+    return Duration::from_seconds(
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+  };
+  const bool shown = streams.err_is_terminal && !streams.quiet;
+  const auto write = [elapsed, shown, err = streams.err](std::string_view text) {
+    if (!shown || elapsed() < Duration::seconds(1)) return;
+    std::fwrite(text.data(), 1, text.size(), err);
+    std::fflush(err);
+  };
+  return {write, elapsed};
+}
+
 double peak_rss_mb() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "app/command.h"
+#include "base/progress.h"
 #include "scenario/session.h"
 
 namespace weft::app {
@@ -21,6 +22,10 @@ scenario::Session open_session(const scenario::Library& library, const std::stri
 result::Result run_engine(const engine::Engine& engine, const engine::Setup& setup,
                           result::Probe* probe);
 double peak_rss_mb();
+
+// Progress goes to stderr when that is a terminal and --quiet was not given, after the first
+// second.
+ProgressOutput progress_output(const Streams& streams);
 
 const engine::Engine& chosen_engine(const Arguments& arguments);
 

@@ -16,7 +16,7 @@ int run(const Arguments& arguments, const Streams& streams) {
   request.bench.step = 4;
   request.bench.source = kCluster;
   request.bench.arguments = {"demo"};
-  const report::Bench bench = sweep(session, chosen_engine(arguments), request);
+  const report::Bench bench = sweep(session, chosen_engine(arguments), request, streams);
   if (arguments.flag("json")) {
     print(streams, report::bench_json(bench));
     return 0;

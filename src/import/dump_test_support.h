@@ -20,7 +20,7 @@ inline const ServerHints& shipped_hints() {
   return kHints;
 }
 
-inline ImportContext dump_test_context() {
+inline ImportInputs dump_test_context() {
   return {.catalogue = &shipped_catalogue(), .loader = nullptr, .hints = &shipped_hints()};
 }
 

@@ -21,7 +21,7 @@ std::string_view name_of(const XmlElement& element) {
 
 class NvlinkMatrix {
  public:
-  NvlinkMatrix(const HwlocObjects& objects, const ImportContext& context, ServerSketch& sketch,
+  NvlinkMatrix(const HwlocObjects& objects, const ImportInputs& context, ServerSketch& sketch,
                Diagnostics& diagnostics)
       : objects_(objects),
         catalogue_(*context.catalogue),
@@ -150,7 +150,7 @@ class NvlinkMatrix {
 }  // namespace
 
 void add_hwloc_nvlinks(const XmlElement& root, const HwlocObjects& objects,
-                       const ImportContext& context, ServerSketch& sketch,
+                       const ImportInputs& context, ServerSketch& sketch,
                        Diagnostics& diagnostics) {
   NvlinkMatrix(objects, context, sketch, diagnostics).read(root);
 }

@@ -19,7 +19,6 @@ struct HwlocObjects {
 
 // Adds the links to `sketch`; nothing when the file has no such matrix.
 void add_hwloc_nvlinks(const XmlElement& root, const HwlocObjects& objects,
-                       const ImportContext& context, ServerSketch& sketch,
-                       Diagnostics& diagnostics);
+                       const ImportInputs& context, ServerSketch& sketch, Diagnostics& diagnostics);
 
 }  // namespace weft::import

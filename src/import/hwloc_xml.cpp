@@ -54,7 +54,7 @@ std::optional<PciType> parse_pci_type(std::string_view text) {
 
 class HwlocReader {
  public:
-  HwlocReader(const Source& source, const ImportContext& context)
+  HwlocReader(const Source& source, const ImportInputs& context)
       : source_(source), context_(context) {}
 
   fabric::Fabric read() {
@@ -391,7 +391,7 @@ class HwlocReader {
   }
 
   const Source& source_;
-  const ImportContext& context_;
+  const ImportInputs& context_;
   Diagnostics diagnostics_;
   ServerSketch sketch_;
   bool flags_ = false;  // format 3: osdev_type is a set of flags
@@ -413,7 +413,7 @@ class HwlocXml final : public Importer {
     return xml_root_name(source.text) == "topology";
   }
   [[nodiscard]] fabric::Fabric read(const Source& source,
-                                    const ImportContext& context) const override {
+                                    const ImportInputs& context) const override {
     return HwlocReader(source, context).read();
   }
 };

@@ -22,7 +22,7 @@ const Importer* find_importer(std::string_view name) {
   return nullptr;
 }
 
-fabric::Fabric import_any(const Source& source, const ImportContext& context) {
+fabric::Fabric import_any(const Source& source, const ImportInputs& context) {
   std::vector<std::string> known;
   for (const Importer* importer : all_importers()) {
     if (importer->recognises(source)) return importer->read(source, context);

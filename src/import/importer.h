@@ -27,7 +27,7 @@ class FileLoader {
 
 struct ServerHints;  // import/server_hints.h
 
-struct ImportContext {
+struct ImportInputs {
   const Catalogue* catalogue = nullptr;  // parts: GPUs, NICs, links, PCI ids
   const FileLoader* loader = nullptr;
   const ServerHints* hints = nullptr;  // data/fingerprints: names parts that a dump leaves out
@@ -43,7 +43,7 @@ class Importer {
   [[nodiscard]] virtual bool recognises(const Source& source) const = 0;
   // Throws InputError with every fault found.
   [[nodiscard]] virtual fabric::Fabric read(const Source& source,
-                                            const ImportContext& context) const = 0;
+                                            const ImportInputs& context) const = 0;
 };
 
 // One accessor a row of list.def, defined in the row's own file.
@@ -54,6 +54,6 @@ class Importer {
 std::span<const Importer* const> all_importers();
 const Importer* find_importer(std::string_view name);
 // Tries recognises() in order; InputError naming the formats known when none does.
-fabric::Fabric import_any(const Source& source, const ImportContext& context);
+fabric::Fabric import_any(const Source& source, const ImportInputs& context);
 
 }  // namespace weft::import

@@ -40,7 +40,7 @@ const std::vector<std::string> kNetAttributes = {"name", "dev",     "speed", "la
 
 class NcclReader {
  public:
-  NcclReader(const Source& source, const ImportContext& context)
+  NcclReader(const Source& source, const ImportInputs& context)
       : source_(source), context_(context) {}
 
   fabric::Fabric read() {
@@ -386,7 +386,7 @@ class NcclReader {
   }
 
   const Source& source_;
-  const ImportContext& context_;
+  const ImportInputs& context_;
   Diagnostics diagnostics_;
   std::vector<std::string> notes_;
   std::vector<ServerSketch> hosts_;
@@ -413,7 +413,7 @@ class NcclXml final : public Importer {
     return root == "system" || root == "graphs";
   }
   [[nodiscard]] fabric::Fabric read(const Source& source,
-                                    const ImportContext& context) const override {
+                                    const ImportInputs& context) const override {
     return NcclReader(source, context).read();
   }
 };

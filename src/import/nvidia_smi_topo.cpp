@@ -32,7 +32,7 @@ constexpr int kMostNvlinks = 18;  // of any GPU up to Blackwell
 
 class TopoRebuild {
  public:
-  TopoRebuild(const Source& source, const ImportContext& context)
+  TopoRebuild(const Source& source, const ImportInputs& context)
       : source_(source), context_(context), table_(read_topo_table(source.text, source.file)) {}
 
   fabric::Fabric build() {
@@ -379,7 +379,7 @@ class TopoRebuild {
   }
 
   const Source& source_;
-  const ImportContext& context_;
+  const ImportInputs& context_;
   TopoTable table_;
   Diagnostics diagnostics_;
   ServerSketch sketch_;
@@ -397,7 +397,7 @@ class NvidiaSmiTopo final : public Importer {
     return looks_like_topo_table(source.text);
   }
   [[nodiscard]] fabric::Fabric read(const Source& source,
-                                    const ImportContext& context) const override {
+                                    const ImportInputs& context) const override {
     return TopoRebuild(source, context).build();
   }
 };

@@ -248,7 +248,7 @@ class ServerYaml : public Importer {
     }
     return false;
   }
-  fabric::Fabric read(const Source& source, const ImportContext& context) const override {
+  fabric::Fabric read(const Source& source, const ImportInputs& context) const override {
     CHECK(context.catalogue != nullptr);
     const ServerFile file = parse_server_file(source.text, source.file, *context.catalogue);
     return ServerBuild(file, *context.catalogue).build();

@@ -119,6 +119,7 @@ class WorkBuilder {
                        suggest(item.name.text, work::collective_names()));
       return {};
     }
+    check_names(item);
     work::CollectiveOp op;
     op.kind = *kind;
     op.size = item.size;
@@ -133,6 +134,22 @@ class WorkBuilder {
           fmt::format("the group has ranks 0 to {}", work_.groups[op.group.index()].size() - 1));
     }
     return {add_op(item, op, after)};
+  }
+
+  void check_names(const WorkItem& item) {
+    if (item.algorithm && collective::find_algorithm(item.algorithm->text) == nullptr) {
+      std::vector<std::string> names;
+      for (const collective::Algorithm* row : collective::all_algorithms())
+        names.emplace_back(row->name());
+      diagnostics_.add(item.algorithm->where,
+                       fmt::format("there is no algorithm '{}'", item.algorithm->text),
+                       suggest(item.algorithm->text, names));
+    }
+    if (item.protocol && !collective::parse_protocol(item.protocol->text)) {
+      diagnostics_.add(item.protocol->where,
+                       fmt::format("there is no protocol '{}'", item.protocol->text),
+                       "one of: ll, ll128, simple");
+    }
   }
 
   work::GroupId group_of(const std::vector<std::uint32_t>& ranks) {

@@ -1,4 +1,7 @@
-#include "scenario/cluster_builder.h"
+// From a cluster file's plain data to a Fabric: looks up servers, topology, switches, links, and
+// builds. Every name that is not known and every count that does not fit is an InputError at its
+// place in the file.
+#include "import/cluster_yaml.h"
 
 #include <fmt/format.h>
 
@@ -9,6 +12,7 @@
 #include "base/text.h"
 #include "fabric/nvlink.h"
 #include "scenario/network_parts.h"
+#include "scenario/session.h"
 #include "topology/scale_up_domain.h"
 #include "topology/topology.h"
 
@@ -23,6 +27,17 @@ using Spec = import::ClusterSpec;
 const fabric::DeviceClass* first_nic(const Fabric& server) {
   const auto nics = server.of_kind(DeviceKind::nic);
   return nics.empty() ? nullptr : &server.device_class(nics.front());
+}
+
+// What a cluster's network runs when nobody says: InfiniBand links run `infiniband`, others
+// `rocev2`.
+std::string default_stack(const Fabric& fabric) {
+  for (const fabric::LinkClass& link : fabric.link_classes()) {
+    if (fabric::is_network(link.kind)) {
+      return link.kind == fabric::LinkKind::infiniband ? "infiniband" : "rocev2";
+    }
+  }
+  return "infiniband";
 }
 
 class ClusterBuilder {
@@ -254,8 +269,6 @@ class ClusterBuilder {
   std::vector<std::string> notes_;
 };
 
-}  // namespace
-
 Cluster build_cluster(const Library& library, const import::ClusterSpec& spec) {
   return ClusterBuilder(library, spec).build();
 }
@@ -291,13 +304,7 @@ Cluster join_servers(const Library& library, std::unique_ptr<Fabric> server, std
   return cluster;
 }
 
-std::string default_stack(const Fabric& fabric) {
-  for (const fabric::LinkClass& link : fabric.link_classes()) {
-    if (fabric::is_network(link.kind))
-      return link.kind == fabric::LinkKind::infiniband ? "infiniband" : "rocev2";
-  }
-  return "infiniband";
-}
+}  // namespace
 
 Cluster open_cluster(const Library& library, std::string_view source, const OpenOptions& options) {
   const import::Source text = library.load(source, options.asked_at);

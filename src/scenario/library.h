@@ -24,7 +24,7 @@ class Library : public import::FileLoader {
   [[nodiscard]] const import::Catalogue& catalogue() const { return catalogue_; }
   [[nodiscard]] const collective::Constants& collective_constants() const { return constants_; }
   [[nodiscard]] const fabric::PathCosts& path_costs() const { return costs_; }
-  [[nodiscard]] import::ImportContext context() const { return {&catalogue_, this, &hints_}; }
+  [[nodiscard]] import::ImportInputs context() const { return {&catalogue_, this, &hints_}; }
 
   // Names of the files in a folder, without ".yaml": names("clusters"), names("servers").
   [[nodiscard]] std::vector<std::string> names(std::string_view folder) const;
