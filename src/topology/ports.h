@@ -35,8 +35,8 @@ class HostPorts {
   std::int64_t count_ = 0;
 };
 
-// Adds every server under its name (or "node<i>"), then the scale-up domains if inputs ask for them. Returns the
-// first device of each server. Radices and such were checked by refuse().
+// Adds every server under its name (or "node<i>"), then the scale-up domains if inputs ask for
+// them. Returns the first device of each server. Radices and such were checked by refuse().
 std::vector<fabric::DeviceId> stamp_servers(fabric::FabricBuilder& builder, const Inputs& inputs);
 
 }  // namespace weft::topology
