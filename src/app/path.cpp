@@ -19,12 +19,12 @@ fabric::PathQuery query_of(const Arguments& arguments, const fabric::Fabric& fab
   return query;
 }
 
-int all_ways(const scenario::Session& session, const fabric::PathQuery& query, Bytes size,
-             bool json, const Streams& streams) {
+int all_ways(const scenario::Session& session, const fabric::PathQuery& query,
+             const report::PathQuestion& question, bool json, const Streams& streams) {
   const report::PathAnswers answers = fabric::find_all_data_paths(session.fabric(), session.costs(),
                                                                   session.network_route(), query);
-  print(streams, json ? report::paths_json(session.fabric(), answers, size)
-                      : report::paths_text(answers, size));
+  print(streams, json ? report::paths_json(session.fabric(), answers, question)
+                      : report::paths_text(answers, question));
   return 0;
 }
 
@@ -40,7 +40,9 @@ int run(const Arguments& arguments, const Streams& streams) {
       open_session(library, *arguments.positional(0), without_via, streams);
   fabric::PathQuery query = query_of(arguments, session.fabric());
   const Bytes size = *arguments.size("bytes");
-  if (ways[way] == "all") return all_ways(session, query, size, arguments.flag("json"), streams);
+  const report::PathQuestion question{size, fabric::registration_time(session.costs(), size)};
+  if (ways[way] == "all")
+    return all_ways(session, query, question, arguments.flag("json"), streams);
   if (arguments.given("via")) query.via = *fabric::parse_via(ways[way]);
   const fabric::PathAnswer answer =
       fabric::find_data_path(session.fabric(), session.costs(), session.network_route(), query);
@@ -48,8 +50,9 @@ int run(const Arguments& arguments, const Streams& streams) {
     note(streams, fmt::format("no such path: {}", answer.refusal));
     return 1;
   }
-  print(streams, arguments.flag("json") ? report::path_json(session.fabric(), *answer.path, size)
-                                        : report::path_text(session.fabric(), *answer.path, size));
+  print(streams, arguments.flag("json")
+                     ? report::path_json(session.fabric(), *answer.path, question)
+                     : report::path_text(session.fabric(), *answer.path, question));
   return 0;
 }
 

@@ -27,6 +27,10 @@ std::string rate_text(BitRate rate) {
   return fmt::format("{:.2f} GB/s", rate.gb_per_s());
 }
 
+bool uses_rdma(const fabric::DataPath& path) {
+  return path.via == fabric::Via::rdma || path.via == fabric::Via::gdr;
+}
+
 void write_hop(JsonWriter& json, const fabric::Fabric& fabric, const fabric::Hop& hop,
                const fabric::Leg& leg) {
   json.begin_object();
@@ -42,10 +46,10 @@ void write_hop(JsonWriter& json, const fabric::Fabric& fabric, const fabric::Hop
 }
 
 void write_path(JsonWriter& json, const fabric::Fabric& fabric, const fabric::DataPath& path,
-                Bytes size) {
+                const PathQuestion& question) {
   json.member("source", fabric.name(path.source))
       .member("destination", fabric.name(path.destination));
-  json.member("via", fabric::to_text(path.via)).member("bytes", size.count());
+  json.member("via", fabric::to_text(path.via)).member("bytes", question.size.count());
   json.key("hops").begin_array();
   for (const fabric::Leg& leg : path.legs) {
     for (const fabric::Hop& hop : leg.hops) write_hop(json, fabric, hop, leg);
@@ -71,17 +75,21 @@ void write_path(JsonWriter& json, const fabric::Fabric& fabric, const fabric::Da
   json.end_array();
   json.member("latency_ns", path.latency.to_nanoseconds());
   json.member("bandwidth_gb_per_s", path.bandwidth.gb_per_s());
-  json.member("time_us", path.time(size).to_microseconds());
+  json.member("time_us", path.time(question.size).to_microseconds());
   json.member("cpu_s_per_gb", path.cpu_s_per_gb);
   json.member("dram_bytes_per_byte", path.dram_bytes_per_byte);
   json.member("cpu_copies", path.copies);
   json.member("narrowest", path.narrowest.valid() ? fabric.link_name(path.narrowest) : path.limit);
   json.member("limit", path.limit);
+  if (uses_rdma(path)) {
+    json.member("registration_us_once", question.registration.to_microseconds());
+  }
 }
 
 }  // namespace
 
-std::string path_text(const fabric::Fabric& fabric, const fabric::DataPath& path, Bytes size) {
+std::string path_text(const fabric::Fabric& fabric, const fabric::DataPath& path,
+                      const PathQuestion& question) {
   std::string out = fmt::format("{} -> {} via {}\n\n", fabric.name(path.source),
                                 fabric.name(path.destination), fabric::to_text(path.via));
   out += fmt::format("  {:<44} {:<16} {:>12} {:>12} {:>9}  {}\n", "link", "class", "raw",
@@ -104,48 +112,56 @@ std::string path_text(const fabric::Fabric& fabric, const fabric::DataPath& path
   }
   out += fmt::format("  {:>10.1f} ns  in all\n\n", path.latency.to_nanoseconds());
   out += fmt::format("narrowest: {}\n", path.limit);
+  if (uses_rdma(path)) {
+    out += fmt::format("once before: registering {} with the NIC takes {}\n",
+                       to_text(question.size), to_text(question.registration));
+  }
   if (path.slots > 0) {
     out += fmt::format("staged through {} pinned buffers of {}\n", path.slots, to_text(path.chunk));
   }
   out += fmt::format(
       "bandwidth {}; {} take {}; CPU {:.3f} s per GB, {} CPU copies, {:.1f} B of DRAM traffic per "
       "byte\n",
-      rate_text(path.bandwidth), to_text(size), to_text(path.time(size)), path.cpu_s_per_gb,
-      path.copies, path.dram_bytes_per_byte);
+      rate_text(path.bandwidth), to_text(question.size), to_text(path.time(question.size)),
+      path.cpu_s_per_gb, path.copies, path.dram_bytes_per_byte);
   return out;
 }
 
-std::string paths_text(const PathAnswers& answers, Bytes size) {
-  std::string out = fmt::format("{:<8} {:>12} {:>10} {:>12} {:>13} {:>7}  {}\n", "via", "bandwidth",
-                                "latency", to_text(size), "CPU s per GB", "copies", "limited by");
+std::string paths_text(const PathAnswers& answers, const PathQuestion& question) {
+  std::string out =
+      fmt::format("{:<8} {:>12} {:>10} {:>12} {:>13} {:>7}  {}\n", "via", "bandwidth", "latency",
+                  to_text(question.size), "CPU s per GB", "copies", "limited by");
   for (const auto& [via, answer] : answers) {
     if (!answer.path) {
       out += fmt::format("{:<8} not possible: {}\n", fabric::to_text(via), answer.refusal);
       continue;
     }
     const fabric::DataPath& path = *answer.path;
-    out += fmt::format("{:<8} {:>12} {:>10} {:>12} {:>13.4f} {:>7}  {}\n", fabric::to_text(via),
-                       rate_text(path.bandwidth), to_text(path.latency), to_text(path.time(size)),
-                       path.cpu_s_per_gb, path.copies, path.limit);
+    out +=
+        fmt::format("{:<8} {:>12} {:>10} {:>12} {:>13.4f} {:>7}  {}\n", fabric::to_text(via),
+                    rate_text(path.bandwidth), to_text(path.latency),
+                    to_text(path.time(question.size)), path.cpu_s_per_gb, path.copies, path.limit);
   }
   return out;
 }
 
-std::string path_json(const fabric::Fabric& fabric, const fabric::DataPath& path, Bytes size) {
+std::string path_json(const fabric::Fabric& fabric, const fabric::DataPath& path,
+                      const PathQuestion& question) {
   JsonWriter json;
   json.begin_object().member("schema", "weft/path/1");
-  write_path(json, fabric, path, size);
+  write_path(json, fabric, path, question);
   json.end_object();
   return json.take();
 }
 
-std::string paths_json(const fabric::Fabric& fabric, const PathAnswers& answers, Bytes size) {
+std::string paths_json(const fabric::Fabric& fabric, const PathAnswers& answers,
+                       const PathQuestion& question) {
   JsonWriter json;
   json.begin_object().member("schema", "weft/paths/1").key("paths").begin_array();
   for (const auto& [via, answer] : answers) {
     json.begin_object();
     if (answer.path) {
-      write_path(json, fabric, *answer.path, size);
+      write_path(json, fabric, *answer.path, question);
     } else {
       json.member("via", fabric::to_text(via)).member("refused", answer.refusal);
     }
