@@ -149,12 +149,13 @@ class Search {
 
   // Goes on with the current channel's order; `last` is where it has to end (several nodes).
   bool extend(std::optional<std::uint32_t> last) {
-    FoundChannel& channel = current_.back();
+    // Copied out: deeper channels are added to current_, which may move it.
+    const std::size_t placed = current_.back().order.size();
     const std::size_t n = view_.gpus.size();
-    if (channel.order.size() == n) return close();
-    const std::uint32_t at = channel.order.back();
+    if (placed == n) return close();
+    const std::uint32_t at = current_.back().order.back();
     for (std::uint32_t gpu : next_gpus(at)) {
-      const bool final = channel.order.size() + 1 == n;
+      const bool final = placed + 1 == n;
       if (last && (gpu == *last) != final) continue;
       if (--budget_ <= 0) return true;
       if (!take(path(at, gpu), limits_.intra, limits_.intra_reach)) continue;
