@@ -119,6 +119,11 @@ std::vector<std::string> refuse_request(const ClosRequest& request) {
         "{} tiers need at least {} leaves, the hosts fill {} of {} host links; use fewer tiers",
         request.tiers, request.top_children, request.leaves, request.leaf_hosts));
   }
+  if (request.top_children > down_limit(request, request.tiers)) {
+    faults.push_back(fmt::format(
+        "{} parts under the top tier need a link each on every top switch, its radix is {}",
+        request.top_children, down_limit(request, request.tiers)));
+  }
   const std::int64_t most = most_leaves(request);
   if (request.leaves > most) {
     faults.push_back(fmt::format(

@@ -196,6 +196,18 @@ TEST_P(EveryTopology, EqualsItsClosedFormOnRandomInputs) {
   EXPECT_GT(built, 15);
 }
 
+// 12 hosts, 2 to a leaf of radix 4: 6 leaves, which 5 pods could share; a top switch has 4 ports.
+TEST(FatTree, RefusesMorePodsThanATopSwitchHasPorts) {
+  const Sketch sketch{.topology = "fat_tree",
+                      .servers = std::vector<test::ServerSketch>(12, {1, 1, 1}),
+                      .radix = 4,
+                      .parameters = {{"tiers", 3}, {"pods", 5}}};
+  const auto refusals = topology::find_topology("fat_tree")->refuse(Prepared(sketch).inputs);
+  ASSERT_EQ(refusals.size(), 1u);
+  EXPECT_EQ(refusals[0],
+            "5 parts under the top tier need a link each on every top switch, its radix is 4");
+}
+
 TEST_P(EveryTopology, TellsItsParametersAndNamesFaultyOnes) {
   std::set<std::string> names;
   for (const topology::Parameter& parameter : GetParam()->parameters()) {
