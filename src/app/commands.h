@@ -11,5 +11,6 @@ Command list_command();
 Command path_command();
 Command run_command();
 Command topo_command();
+Command validate_command();
 
 }  // namespace weft::app

@@ -49,6 +49,9 @@ class Session {
   [[nodiscard]] const fabric::PathCosts& costs() const { return costs_; }
   [[nodiscard]] fabric::NetworkRoute network_route() const;
   [[nodiscard]] engine::Setup setup(work::Work work) const;
+  [[nodiscard]] const collective::Constants& constants() const { return constants_; }
+  // For a fit: other constants of the collective model than the library's.
+  void use_constants(collective::Constants constants) { constants_ = std::move(constants); }
 
  private:
   Cluster cluster_;

@@ -1,0 +1,159 @@
+// Rows of nccl-tests and its kin: a collective, a size, a time or a bus bandwidth.
+#include <fmt/format.h>
+
+#include <map>
+
+#include "base/text.h"
+#include "engine/analytic/analytic_engine.h"
+#include "report/bench_report.h"
+#include "validate/validate.h"
+
+namespace weft::validate {
+namespace {
+
+struct Columns {
+  std::string collective = "collective", size = "size_bytes", time = "time_us";
+  std::string busbw = "busbw_GBps", type = "dtype", redop = "redop", ranks = "n_ranks";
+};
+
+class CollectiveJudge : public Judge {
+ public:
+  Columns columns;
+  std::optional<work::CollectiveKind> kind;  // when no column says it
+  std::optional<std::uint32_t> gpus;
+  std::string algorithm, protocol, type;
+  int channels = 0;
+  Bytes size;
+
+  void judge(const Set& set, const CsvTable& table, const Predictor& predictor,
+             Diagnostics& diagnostics, std::vector<Point>& out) const override;
+
+ private:
+  using Known = std::map<std::tuple<work::CollectiveKind, std::int64_t, bool>,
+                         std::pair<double, std::string>>;
+
+  bool read_row(const CsvTable& table, const CsvTable::Row& row, int ranks,
+                Diagnostics& diagnostics, Point& point, work::CollectiveOp& op) const;
+  bool read_time(const CsvTable& table, const CsvTable::Row& row, int ranks,
+                 Diagnostics& diagnostics, Point& point, const work::CollectiveOp& op) const;
+};
+
+std::pair<double, std::string> predict(const scenario::Session& session, work::Work work,
+                                       const work::CollectiveOp& op) {
+  work.ops = {work::Op{op, Instant(), {}, ""}};
+  const result::Result result = engine::analytic_engine().run(session.setup(work), nullptr);
+  return {result.completion.to_microseconds(),
+          fmt::format("{}/{}", result.ops[0].algorithm, result.ops[0].protocol)};
+}
+
+bool CollectiveJudge::read_time(const CsvTable& table, const CsvTable::Row& row, int ranks,
+                                Diagnostics& diagnostics, Point& point,
+                                const work::CollectiveOp& op) const {
+  const auto time = table.number(row, columns.time, diagnostics);
+  if (time && *time > 0) {
+    point.measured = *time;
+    return true;
+  }
+  const auto busbw = table.number(row, columns.busbw, diagnostics);
+  if (!busbw || *busbw <= 0) return false;  // a row without a measurement
+  point.measured = op.size.to_double() * work::busbw_factor(op.kind, ranks) / (*busbw * 1e3);
+  return true;
+}
+
+bool CollectiveJudge::read_row(const CsvTable& table, const CsvTable::Row& row, int ranks,
+                               Diagnostics& diagnostics, Point& point,
+                               work::CollectiveOp& op) const {
+  const SourcePosition where{table.file(), row.line, 0};
+  const std::string_view word = table.cell(row, columns.collective);
+  const auto parsed = kind ? kind : work::parse_collective(word);
+  if (!parsed) {
+    diagnostics.add(where, fmt::format("unknown collective '{}'", word),
+                    suggest(word, work::collective_names()));
+    return false;
+  }
+  op.kind = *parsed;
+  const auto bytes = table.number(row, columns.size, diagnostics);
+  op.size = bytes ? Bytes(static_cast<std::int64_t>(*bytes)) : size;
+  if (op.size.count() <= 0) return false;  // nccl-tests prints rows of 0 B, which move nothing
+  const auto stated = table.number(row, columns.ranks, diagnostics);
+  if (stated && static_cast<int>(*stated) != ranks) {
+    diagnostics.add(where,
+                    fmt::format("the row has {} ranks, the cluster of its set {}", *stated, ranks),
+                    "set nodes or gpus in the map");
+    return false;
+  }
+  const std::string type_word(type.empty() ? table.cell(row, columns.type) : type);
+  const std::string redop_word(table.cell(row, columns.redop));
+  op.switch_reduction = report::switch_can_reduce(type_word.empty() ? "float" : type_word,
+                                                  redop_word.empty() ? "sum" : redop_word);
+  op.algorithm = algorithm;
+  op.protocol = protocol;
+  op.channels = channels;
+  point.line = row.line;
+  point.what = std::string(work::to_text(op.kind));
+  point.size = op.size;
+  point.unit = "us";
+  point.measure_class = size_class("collectives", op.size);
+  return read_time(table, row, ranks, diagnostics, point, op);
+}
+
+void CollectiveJudge::judge(const Set& set, const CsvTable& table, const Predictor& predictor,
+                            Diagnostics& diagnostics, std::vector<Point>& out) const {
+  const scenario::Session& session = predictor.session(set);
+  const work::Work work = scenario::work_on_all_gpus(session.fabric(), gpus);
+  const auto ranks = static_cast<int>(work.rank_gpu.size());
+  Known known;  // in place and out of place ask the same question
+  for (const CsvTable::Row* row : rows_of(set, table)) {
+    Point point;
+    work::CollectiveOp op;
+    op.group = work::GroupId(0);
+    if (!read_row(table, *row, ranks, diagnostics, point, op)) continue;
+    const auto key = std::tuple(op.kind, op.size.count(), op.switch_reduction);
+    if (!known.contains(key)) known[key] = predict(session, work, op);
+    std::tie(point.predicted, point.chosen) = known[key];
+    out.push_back(std::move(point));
+  }
+}
+
+class Collectives : public Kind {
+ public:
+  std::string_view name() const override { return "collectives"; }
+  std::string_view summary() const override {
+    return "nccl-tests and its kin: collective, size, time or bus bandwidth.";
+  }
+  std::unique_ptr<Judge> read(Fields& fields, Diagnostics& diagnostics) const override {
+    auto judge = std::make_unique<CollectiveJudge>();
+    if (const auto word = fields.optional_choice("collective", work::collective_names()))
+      judge->kind = work::parse_collective(work::collective_names()[*word]);
+    if (const auto gpus = fields.optional_int("gpus", 2, UINT32_MAX - 1))
+      judge->gpus = static_cast<std::uint32_t>(*gpus);
+    judge->algorithm = fields.optional_string("algorithm").value_or("");
+    judge->protocol = fields.optional_string("protocol").value_or("");
+    judge->type = fields.optional_string("type").value_or("");
+    judge->channels = static_cast<int>(fields.optional_int("channels", 1, 1024).value_or(0));
+    judge->size = fields.optional_bytes("size").value_or(Bytes());
+    if (const YamlNode* node = fields.optional_node("columns")) {
+      Fields names(*node, "columns", diagnostics);
+      const auto take = [&names](const char* key, std::string& into) {
+        if (auto text = names.optional_string(key)) into = *text;
+      };
+      take("collective", judge->columns.collective);
+      take("size", judge->columns.size);
+      take("time", judge->columns.time);
+      take("busbw", judge->columns.busbw);
+      take("type", judge->columns.type);
+      take("ranks", judge->columns.ranks);
+      names.finish();
+    }
+    return judge;
+  }
+};
+
+}  // namespace
+
+const Kind& collectives() {
+  static const Collectives kRow;
+  return kRow;
+}
+
+}  // namespace weft::validate
