@@ -35,9 +35,12 @@ std::string switch_name(const ClosPlan& plan, std::size_t tier, std::int64_t blo
   return fmt::format("{}{}{}", prefix, plan.tier_words[tier], at);
 }
 
-// Switches of all tiers, [tier][block * width + position].
+// Switches of all tiers of a plane, [tier][block * width + position].
 std::vector<std::vector<DeviceId>> add_switches(fabric::FabricBuilder& builder,
-                                                const Inputs& inputs, const ClosPlan& plan) {
+                                                const Inputs& inputs, const ClosPlan& plan,
+                                                std::int64_t plane) {
+  const std::string prefix =
+      plan.planes == 1 ? std::string() : fmt::format("{}{}/", plan.plane_word, plane);
   std::vector<std::vector<DeviceId>> switches(plan.tiers.size());
   for (std::size_t t = 0; t < plan.tiers.size(); ++t) {
     const int tier_number = static_cast<int>(t) + 1;
@@ -45,7 +48,7 @@ std::vector<std::vector<DeviceId>> add_switches(fabric::FabricBuilder& builder,
     for (std::int64_t i = 0; i < plan.tiers[t].switches(); ++i) {
       const std::int64_t block = i / plan.tiers[t].width;
       switches[t].push_back(
-          builder.add_device(id, {.name = switch_name(plan, t, block, i),
+          builder.add_device(id, {.name = prefix + switch_name(plan, t, block, i),
                                   .tier = static_cast<std::uint8_t>(tier_number)}));
     }
   }
@@ -54,7 +57,7 @@ std::vector<std::vector<DeviceId>> add_switches(fabric::FabricBuilder& builder,
 
 void add_host_links(fabric::FabricBuilder& builder, const Inputs& inputs, const ClosPlan& plan,
                     const HostPorts& ports, const std::vector<DeviceId>& first_device,
-                    const std::vector<DeviceId>& leaves) {
+                    const ClosSwitches& switches) {
   const fabric::LinkClassId host_link = builder.link_class(inputs.host_link);
   std::size_t port = 0;
   for (std::size_t server = 0; server < ports.server_count(); ++server) {
@@ -62,6 +65,7 @@ void add_host_links(fabric::FabricBuilder& builder, const Inputs& inputs, const 
     for (std::size_t n = 0; n < shape.nics.size(); ++n) {
       const DeviceId nic(first_device[server].index() + shape.nics[n].index());
       for (int p = 0; p < shape.nic_ports[n]; ++p, ++port) {
+        const auto& leaves = switches[plan.plane_of(port)].front();
         builder.add_link({nic, leaves[plan.leaf_of_port[port]]}, host_link);
       }
     }
@@ -89,21 +93,64 @@ void add_tier_links(fabric::FabricBuilder& builder, fabric::LinkClassId link_cla
   }
 }
 
-std::vector<std::int64_t> hosts_per_leaf(const ClosPlan& plan) {
+// Most cut capacity of one plane between its first blocks under the top and the rest.
+double plane_bisection(const ClosPlan& plan, std::size_t plane, double host_per_fabric) {
+  const std::vector<double> capacity =
+      block_capacity(plan, plane, plan.tiers.size() - 2, host_per_fabric);
+  double below = 0, above = 0;
+  for (std::size_t i = 0; i < capacity.size(); ++i) {
+    (i < capacity.size() / 2 ? below : above) += capacity[i];
+  }
+  return std::min(below, above);
+}
+
+// All leaves of a plane are one switch: what its hosts in the first half of all send to the others.
+double star_bisection(const ClosPlan& plan, std::size_t plane) {
+  const std::size_t ports = plan.leaf_of_port.size();
+  double below = 0, above = 0;
+  for (std::size_t port = 0; port < ports; ++port) {
+    if (plan.plane_of(port) == plane) (port < ports / 2 ? below : above) += 1;
+  }
+  return std::min(below, above);
+}
+
+void fill_bisection(const Inputs& inputs, const ClosPlan& plan, ClosedForm& form) {
+  const std::int64_t children = plan.tiers.size() == 1 ? 1 : plan.tiers.back().children;
+  if (children < 2 && plan.tiers.front().blocks > 1) return;
+  form.bisection = 0;
+  for (std::size_t plane = 0; plane < static_cast<std::size_t>(plan.planes); ++plane) {
+    *form.bisection += children < 2 ? star_bisection(plan, plane)
+                                    : plane_bisection(plan, plane, host_per_fabric(inputs));
+  }
+  if (children < 2) return;
+  form.bisection_leaves = plan.tiers[plan.tiers.size() - 2].blocks / 2;
+  for (std::size_t t = 1; t + 1 < plan.tiers.size(); ++t) {
+    form.bisection_leaves *= plan.tiers[t].children;
+  }
+}
+
+}  // namespace
+
+double host_per_fabric(const Inputs& inputs) {
+  return static_cast<double>(inputs.host_link.raw_rate.bps()) /
+         static_cast<double>(inputs.fabric_link.raw_rate.bps());
+}
+
+std::vector<std::int64_t> hosts_per_leaf(const ClosPlan& plan, std::size_t plane) {
   std::vector<std::int64_t> hosts(static_cast<std::size_t>(plan.leaves()), 0);
-  for (const std::uint32_t leaf : plan.leaf_of_port) ++hosts[leaf];
+  for (std::size_t port = 0; port < plan.leaf_of_port.size(); ++port) {
+    if (plan.plane_of(port) == plane) ++hosts[plan.leaf_of_port[port]];
+  }
   return hosts;
 }
 
-// What the blocks under the top tier can send up, in host links: a block is limited by its hosts
-// and, tier by tier, by its cables up; equal bundles let it spread evenly, so nothing else limits
-// it.
-std::vector<double> top_block_capacity(const ClosPlan& plan, double host_per_fabric) {
+std::vector<double> block_capacity(const ClosPlan& plan, std::size_t plane, std::size_t tier,
+                                   double host_per_fabric) {
   std::vector<double> capacity;
-  for (const std::int64_t hosts : hosts_per_leaf(plan)) {
+  for (const std::int64_t hosts : hosts_per_leaf(plan, plane)) {
     capacity.push_back(static_cast<double>(hosts));
   }
-  for (std::size_t t = 0; t + 1 < plan.tiers.size(); ++t) {
+  for (std::size_t t = 0; t <= tier; ++t) {
     const ClosTier& here = plan.tiers[t];
     if (t > 0) {
       std::vector<double> joined(static_cast<std::size_t>(here.blocks), 0.0);
@@ -112,37 +159,12 @@ std::vector<double> top_block_capacity(const ClosPlan& plan, double host_per_fab
       }
       capacity = std::move(joined);
     }
+    if (here.up() == 0) break;
     const double up = static_cast<double>(here.width * here.up()) / host_per_fabric;
     for (double& c : capacity) c = std::min(c, up);
   }
   return capacity;
 }
-
-double host_per_fabric(const Inputs& inputs) {
-  return static_cast<double>(inputs.host_link.raw_rate.bps()) /
-         static_cast<double>(inputs.fabric_link.raw_rate.bps());
-}
-
-void fill_bisection(const Inputs& inputs, const ClosPlan& plan, ClosedForm& form) {
-  const std::int64_t children = plan.tiers.size() == 1 ? 1 : plan.tiers.back().children;
-  if (children < 2) {
-    if (plan.tiers.front().blocks == 1) form.bisection = static_cast<double>(*form.hosts / 2);
-    return;
-  }
-  const std::vector<double> capacity = top_block_capacity(plan, host_per_fabric(inputs));
-  const std::int64_t first_half = static_cast<std::int64_t>(capacity.size()) / 2;
-  double below = 0, above = 0;
-  for (std::size_t i = 0; i < capacity.size(); ++i) {
-    (static_cast<std::int64_t>(i) < first_half ? below : above) += capacity[i];
-  }
-  form.bisection = std::min(below, above);
-  form.bisection_leaves = first_half;
-  for (std::size_t t = 1; t + 1 < plan.tiers.size(); ++t) {
-    form.bisection_leaves *= plan.tiers[t].children;
-  }
-}
-
-}  // namespace
 
 std::vector<std::string> ClosTopology::refuse(const Inputs& inputs) const {
   std::vector<std::string> faults = check_inputs(inputs, parameters());
@@ -156,12 +178,18 @@ fabric::Fabric ClosTopology::build(const Inputs& inputs) const {
   CHECK(answer.refusals.empty());
   fabric::FabricBuilder builder;
   const std::vector<DeviceId> first_device = stamp_servers(builder, inputs);
-  const auto switches = add_switches(builder, inputs, answer.plan);
-  add_host_links(builder, inputs, answer.plan, ports, first_device, switches.front());
-  const fabric::LinkClassId fabric_link = builder.link_class(inputs.fabric_link);
-  for (std::size_t t = 0; t + 1 < answer.plan.tiers.size(); ++t) {
-    add_tier_links(builder, fabric_link, answer.plan, t, switches);
+  ClosSwitches switches;
+  for (std::int64_t plane = 0; plane < answer.plan.planes; ++plane) {
+    switches.push_back(add_switches(builder, inputs, answer.plan, plane));
   }
+  add_host_links(builder, inputs, answer.plan, ports, first_device, switches);
+  const fabric::LinkClassId fabric_link = builder.link_class(inputs.fabric_link);
+  for (const auto& plane : switches) {
+    for (std::size_t t = 0; t + 1 < answer.plan.tiers.size(); ++t) {
+      add_tier_links(builder, fabric_link, answer.plan, t, plane);
+    }
+  }
+  join_planes(builder, inputs, answer.plan, switches);
   return std::move(builder).build();
 }
 
@@ -171,12 +199,13 @@ ClosedForm ClosTopology::closed_form(const Inputs& inputs) const {
   CHECK(answer.refusals.empty());
   const std::vector<ClosTier>& tiers = answer.plan.tiers;
   ClosedForm form;
+  form.parts = answer.plan.planes;
   form.hosts = ports.count();
   form.switches = 0;
   form.switch_links = 0;
   for (const ClosTier& tier : tiers) {
-    *form.switches += tier.switches();
-    *form.switch_links += tier.switches() * tier.up();
+    *form.switches += answer.plan.planes * tier.switches();
+    *form.switch_links += answer.plan.planes * tier.switches() * tier.up();
   }
   // Farthest: in different blocks under the top. Up: any parent, any cable; down: the one switch
   // that leads to the destination (with a mesh: any of the block's), any cable of the bundle.
@@ -184,8 +213,11 @@ ClosedForm ClosTopology::closed_form(const Inputs& inputs) const {
   form.diameter_switches = one_block ? 1 : 2 * static_cast<int>(tiers.size()) - 1;
   form.shortest_paths = 1;
   double down_rate = host_per_fabric(inputs);
-  const std::vector<std::int64_t> hosts = hosts_per_leaf(answer.plan);
-  std::int64_t down = *std::max_element(hosts.begin(), hosts.end());
+  std::int64_t down = 0;
+  for (std::size_t plane = 0; plane < static_cast<std::size_t>(answer.plan.planes); ++plane) {
+    for (const std::int64_t hosts : hosts_per_leaf(answer.plan, plane))
+      down = std::max(down, hosts);
+  }
   for (std::size_t t = 0; t + 1 < tiers.size(); ++t) {
     if (!one_block) {
       *form.shortest_paths *=

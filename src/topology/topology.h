@@ -53,16 +53,18 @@ struct Inputs {
 
 // Counts a correct build has; nullopt where the family states none. An endpoint is a network port
 // of a NIC; where no NIC is cabled (row scale_up alone) it is a GPU and a switch is an NVSwitch
-// chip.
+// chip. Gateways count as switches. Where the network falls into `parts` that no link joins (rails,
+// planes), distances are inside a part and paths are those of the first part.
 struct ClosedForm {
+  std::int64_t parts = 1;
   std::optional<std::int64_t> hosts;  // endpoints
   std::optional<std::int64_t> switches;
   std::optional<std::int64_t> switch_links;    // cables between switches
   std::optional<int> diameter_switches;        // most switches between two endpoints
   std::optional<std::int64_t> shortest_paths;  // first to last switch, each cable counted apart
   std::optional<double> bisection;             // in host links, one direction
-  // The cut that `bisection` speaks of: endpoints on the first so many tier-1 switches against the
-  // rest; 0: the first half of all endpoints against the rest.
+  // The cut that `bisection` speaks of: endpoints on the first so many tier-1 switches of each part
+  // against the rest; 0: the first half of all endpoints against the rest.
   std::int64_t bisection_leaves = 0;
   // By tier below the top: bandwidth down over bandwidth up, the most of any switch built.
   std::vector<double> oversubscription;

@@ -25,6 +25,13 @@ bool has_cabled_nic(const Fabric& fabric) {
   return false;
 }
 
+// Gateways forward like switches.
+bool is_switch(const Fabric& fabric, DeviceId d, DeviceKind switch_kind) {
+  const DeviceKind kind = fabric.kind(d);
+  return kind == switch_kind ||
+         (switch_kind == DeviceKind::network_switch && kind == DeviceKind::gateway);
+}
+
 std::vector<Endpoint> find_endpoints(const Fabric& fabric, DeviceKind kind, DeviceKind far,
                                      bool port_by_port) {
   std::vector<Endpoint> found;
@@ -61,7 +68,7 @@ Reach search(const Fabric& fabric, DeviceKind switch_kind, DeviceId start) {
     todo.pop();
     for (const LinkId link : fabric.out_links(at)) {
       const DeviceId next = fabric.to(link);
-      if (fabric.kind(next) != switch_kind) continue;
+      if (!is_switch(fabric, next, switch_kind)) continue;
       if (reach.switches[next.index()] == 0) {
         reach.switches[next.index()] = reach.switches[at.index()] + 1;
         todo.push(next);
@@ -87,17 +94,32 @@ std::vector<DeviceId> edge_switches(const Fabric& fabric, const std::vector<Endp
 void measure_distances(const Fabric& fabric, DeviceKind switch_kind, Measured& out) {
   const std::vector<DeviceId> edges = edge_switches(fabric, out.endpoints);
   const bool by_port = switch_kind == DeviceKind::network_switch;
-  out.connected = true;
   for (const DeviceId from : edges) {
     const Reach reach = search(fabric, switch_kind, from);
     for (const DeviceId to : edges) {
       const int switches = reach.switches[to.index()];
-      // Planes of a scale-up domain meet only in the GPUs, which every one of them reaches.
-      if (switches == 0 && by_port) out.connected = false;
       out.diameter_switches = std::max(out.diameter_switches, switches);
+      if (by_port && from == edges.front() && switches > 0) {
+        out.shortest_paths = reach.ways[to.index()];
+      }
     }
-    if (by_port && from == edges.front()) out.shortest_paths = reach.ways[edges.back().index()];
   }
+}
+
+// Part of every device that is a switch, parts numbered by their first switch; -1 for the rest.
+std::vector<int> parts_of(const Fabric& fabric, const std::vector<DeviceId>& switches,
+                          DeviceKind switch_kind, int& parts) {
+  std::vector<int> part(fabric.device_count(), -1);
+  parts = 0;
+  for (const DeviceId s : switches) {
+    if (part[s.index()] >= 0) continue;
+    const Reach reach = search(fabric, switch_kind, s);
+    for (const DeviceId other : switches) {
+      if (reach.switches[other.index()] > 0) part[other.index()] = parts;
+    }
+    ++parts;
+  }
+  return part;
 }
 
 // Bandwidth down over up, the most of any switch of a tier that has links up.
@@ -194,21 +216,25 @@ Measured measure(const Fabric& fabric) {
   out.endpoints = scale_out
                       ? find_endpoints(fabric, DeviceKind::nic, DeviceKind::network_switch, true)
                       : find_endpoints(fabric, DeviceKind::gpu, DeviceKind::nvswitch, false);
-  const auto switches = fabric.of_kind(switch_kind);
-  out.switches.assign(switches.begin(), switches.end());
+  for (std::size_t d = 0; d < fabric.device_count(); ++d) {
+    if (is_switch(fabric, DeviceId(d), switch_kind)) out.switches.emplace_back(d);
+  }
   for (std::size_t l = 0; l < fabric.link_count(); l += 2) {
     const LinkId link(l);
-    out.switch_links += fabric.kind(fabric.from(link)) == switch_kind &&
-                        fabric.kind(fabric.to(link)) == switch_kind;
+    out.switch_links += is_switch(fabric, fabric.from(link), switch_kind) &&
+                        is_switch(fabric, fabric.to(link), switch_kind);
   }
   measure_distances(fabric, switch_kind, out);
+  int parts = 0;
+  parts_of(fabric, out.switches, switch_kind, parts);
+  out.parts = parts;
   if (!scale_out) {  // GPU to GPU: every chip that both are cabled to is a way
     for (const LinkId a : out.endpoints.front().links) {
       for (const LinkId b : out.endpoints.back().links) {
         out.shortest_paths += fabric.to(a) == fabric.to(b);
       }
     }
-    out.connected = out.shortest_paths > 0;
+    out.parts = out.shortest_paths > 0 ? 1 : 2;  // chips meet in the GPUs only
   }
   measure_oversubscription(fabric, out);
   return out;
@@ -216,11 +242,16 @@ Measured measure(const Fabric& fabric) {
 
 std::int64_t measure_bisection(const Fabric& fabric, const Measured& measured,
                                std::int64_t bisection_leaves) {
+  int parts = 0;
+  const DeviceKind switch_kind =
+      has_cabled_nic(fabric) ? DeviceKind::network_switch : DeviceKind::nvswitch;
+  const std::vector<int> part = parts_of(fabric, measured.switches, switch_kind, parts);
   std::vector<DeviceId> first_leaves;
+  std::vector<std::int64_t> leaves(static_cast<std::size_t>(parts), 0);
   for (const DeviceId s : measured.switches) {
-    if (fabric.info(s).tier == 1) first_leaves.push_back(s);
+    const auto of = static_cast<std::size_t>(part[s.index()]);
+    if (fabric.info(s).tier == 1 && leaves[of]++ < bisection_leaves) first_leaves.push_back(s);
   }
-  first_leaves.resize(static_cast<std::size_t>(bisection_leaves));
   const auto in_first_half = [&](std::size_t i) {
     if (bisection_leaves == 0) return i < measured.endpoints.size() / 2;
     const DeviceId leaf = fabric.to(measured.endpoints[i].links.front());
@@ -230,7 +261,7 @@ std::int64_t measure_bisection(const Fabric& fabric, const Measured& measured,
   MaxFlow flow(source + 2 + measured.endpoints.size());
   for (const DeviceId s : measured.switches) {
     for (const LinkId link : fabric.out_links(s)) {
-      if (fabric.kind(fabric.to(link)) != fabric.kind(s)) continue;
+      if (!is_switch(fabric, fabric.to(link), switch_kind)) continue;
       flow.add(s.index(), fabric.to(link).index(), fabric.link_class(link).raw_rate.bps());
     }
   }

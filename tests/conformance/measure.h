@@ -21,15 +21,17 @@ struct Measured {
   std::vector<Endpoint> endpoints;
   std::vector<fabric::DeviceId> switches;
   std::int64_t switch_links = 0;
-  bool connected = false;
+  std::int64_t parts = 0;  // sets of switches that links join
   int diameter_switches = 0;
-  std::int64_t shortest_paths = 0;       // first to last switch with endpoints
+  // First to last switch with endpoints that it reaches.
+  std::int64_t shortest_paths = 0;
   std::vector<double> oversubscription;  // by tier: most of any switch
 };
 
 Measured measure(const fabric::Fabric& fabric);
 
-// Maximum flow, in bits per second, from the endpoints on one side of the closed form's cut to the
+// Maximum flow, in bits per second, from the endpoints on one side of the closed form's cut (the
+// first `bisection_leaves` tier-1 switches of each part; 0: the first half of all endpoints) to the
 // others.
 std::int64_t measure_bisection(const fabric::Fabric& fabric, const Measured& measured,
                                std::int64_t bisection_leaves);
