@@ -1,5 +1,4 @@
-// Every row of src/topology/list.def against its closed form, on a grid and on random inputs; and
-// the textbook and published counts that the closed forms must give.
+// Every row of src/topology/list.def against its closed form, on a grid and on random inputs.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -9,8 +8,7 @@
 
 #include "base/text.h"
 #include "conformance/measure.h"
-#include "fabric/nvlink_route.h"
-#include "fabric/path_class.h"
+#include "conformance/sketch.h"
 #include "routing/deadlock.h"
 #include "routing/routes.h"
 
@@ -19,45 +17,12 @@ namespace {
 
 using fabric::DeviceId;
 using fabric::Fabric;
-using test::make_ethernet;
-using test::make_server;
-using test::make_switch;
 using test::Measured;
+using test::Prepared;
+using test::Sketch;
 using topology::ClosedForm;
 using topology::Inputs;
 using topology::Topology;
-
-struct Sketch {
-  std::string topology{};
-  std::vector<test::ServerSketch> servers{};
-  int radix = 4;
-  std::int64_t host_gbps = 400, fabric_gbps = 400;
-  std::map<std::string, double> parameters{};
-};
-
-std::string describe(const Sketch& sketch) {
-  std::string text = fmt::format("{} radix={} {}G/{}G servers=", sketch.topology, sketch.radix,
-                                 sketch.host_gbps, sketch.fabric_gbps);
-  for (const auto& s : sketch.servers) text += fmt::format("{}g{}x{} ", s.gpus, s.nics, s.ports);
-  for (const auto& [name, number] : sketch.parameters) text += fmt::format("{}={} ", name, number);
-  return text;
-}
-
-// Inputs of a sketch; owns the templates.
-struct Prepared {
-  explicit Prepared(const Sketch& sketch) {
-    templates.reserve(sketch.servers.size());
-    for (const auto& server : sketch.servers) templates.push_back(make_server(server));
-    for (const Fabric& server : templates) inputs.servers.push_back(&server);
-    inputs.parameters = sketch.parameters;
-    const bool scale_up = sketch.topology == "scale_up";
-    inputs.switch_class = scale_up ? test::make_chip(sketch.radix) : make_switch(sketch.radix);
-    inputs.host_link = scale_up ? test::make_nvlink() : make_ethernet(sketch.host_gbps);
-    inputs.fabric_link = make_ethernet(sketch.fabric_gbps);
-  }
-  std::vector<Fabric> templates;
-  Inputs inputs;
-};
 
 template <class T>
 std::string differs(const char* what, const std::optional<T>& stated, T measured) {
@@ -203,18 +168,6 @@ TEST_P(EveryTopology, EqualsItsClosedFormOnRandomInputs) {
   EXPECT_GT(built, 15);
 }
 
-// 12 hosts, 2 to a leaf of radix 4: 6 leaves, which 5 pods could share; a top switch has 4 ports.
-TEST(FatTree, RefusesMorePodsThanATopSwitchHasPorts) {
-  const Sketch sketch{.topology = "fat_tree",
-                      .servers = std::vector<test::ServerSketch>(12, {1, 1, 1}),
-                      .radix = 4,
-                      .parameters = {{"tiers", 3}, {"pods", 5}}};
-  const auto refusals = topology::find_topology("fat_tree")->refuse(Prepared(sketch).inputs);
-  ASSERT_EQ(refusals.size(), 1u);
-  EXPECT_EQ(refusals[0],
-            "5 parts under the top tier need a link each on every top switch, its radix is 4");
-}
-
 TEST_P(EveryTopology, TellsItsParametersAndNamesFaultyOnes) {
   std::set<std::string> names;
   for (const topology::Parameter& parameter : GetParam()->parameters()) {
@@ -296,221 +249,6 @@ TEST_P(EveryTopology, RoutesAreShortestAndFreeOfBufferCycles) {
   // n switches on the way are n + 1 links.
   EXPECT_EQ(longest, *form.diameter_switches + 1);
   EXPECT_TRUE(routing::find_buffer_cycle(built, routes).empty());
-}
-
-ClosedForm form_of(const Sketch& sketch, std::size_t servers) {
-  Prepared prepared(sketch);
-  prepared.inputs.servers.assign(servers, prepared.inputs.servers.front());
-  const Topology& row = *topology::find_topology(sketch.topology);
-  const auto refusals = row.refuse(prepared.inputs);
-  EXPECT_TRUE(refusals.empty()) << describe(sketch) << refusals.front();
-  if (!refusals.empty()) return {};
-  return row.closed_form(prepared.inputs);
-}
-
-// k-ary fat tree: k^3/4 hosts, 5k^2/4 switches, k^3/2 switch links, (k/2)^2 paths between pods.
-TEST(TopologyCounts, FatTreeIsTheTextbooks) {
-  for (const int k : {4, 8, 48, 64}) {
-    const Sketch sketch{.topology = "fat_tree", .servers = {{1, 1, 1}}, .radix = k};
-    const ClosedForm form = form_of(sketch, static_cast<std::size_t>(k) * k * k / 4);
-    EXPECT_EQ(form.hosts, std::int64_t{k} * k * k / 4);
-    EXPECT_EQ(form.switches, std::int64_t{5} * k * k / 4);
-    EXPECT_EQ(form.switch_links, std::int64_t{k} * k * k / 2);
-    EXPECT_EQ(form.diameter_switches, 5);
-    EXPECT_EQ(form.shortest_paths, std::int64_t{k} * k / 4);
-    EXPECT_EQ(form.bisection, k * k * k / 8.0);  // full: half the hosts
-  }
-  // k = 4: 16 hosts, 20 switches, 4 paths. k = 64: 65,536 hosts, 5,120 switches, 1,024 paths.
-  const Sketch k64{.topology = "fat_tree", .servers = {{1, 1, 1}}, .radix = 64};
-  const ClosedForm form = form_of(k64, 65'536);
-  EXPECT_EQ(form.switches, 5'120);
-  EXPECT_EQ(form.shortest_paths, 1'024);
-}
-
-// Two tiers of k = 64: 64 x 32 = 2,048 hosts, 64 leaves + 32 spines = 96 switches, 32 paths.
-TEST(TopologyCounts, LeafSpineIsTheTextbooks) {
-  const Sketch sketch{.topology = "leaf_spine", .servers = {{1, 1, 1}}, .radix = 64};
-  const ClosedForm form = form_of(sketch, 2'048);
-  EXPECT_EQ(form.switches, 96);
-  EXPECT_EQ(form.switch_links, 2'048);
-  EXPECT_EQ(form.diameter_switches, 3);
-  EXPECT_EQ(form.shortest_paths, 32);
-  EXPECT_EQ(form.bisection, 1'024.0);
-}
-
-// 3:1 on k = 64: 48 down and 16 up; between leaves each host gets 1/3.
-TEST(TopologyCounts, OversubscriptionDividesTheBisection) {
-  Sketch sketch{.topology = "leaf_spine", .servers = {{1, 1, 1}}, .radix = 64};
-  sketch.parameters["oversubscription"] = 3;
-  const ClosedForm form = form_of(sketch, 48 * 10);
-  EXPECT_EQ(form.oversubscription, std::vector<double>{3.0});
-  EXPECT_EQ(form.bisection, 240 / 3.0);
-}
-
-struct Published {
-  std::size_t servers;
-  std::int64_t switches;
-  std::int64_t cables;  // per boundary between tiers
-  int tiers;
-};
-
-// NVIDIA DGX SuperPOD H100 reference architecture (RA-11333): scalable units of 32 nodes x 8 rails
-// on QM9700 (64 x 400G): leaf + spine + core and cables per boundary. 1 SU is built with 31 nodes.
-TEST(TopologyCounts, RailIsTheDgxSuperPods) {
-  const Published table[] = {{31, 8 + 4, 256, 2},
-                             {64, 16 + 8, 512, 2},
-                             {127, 32 + 16, 1'024, 2},
-                             {128, 32 + 16, 1'024, 2},
-                             {256, 64 + 32, 2'048, 2},
-                             {512, 128 + 128 + 64, 4'096, 3},
-                             {1'024, 256 + 256 + 128, 8'192, 3},
-                             {2'048, 512 + 512 + 256, 16'384, 3}};
-  for (const Published& row : table) {
-    const Sketch sketch{.topology = "rail", .servers = {{8, 8, 1}}, .radix = 64};
-    const ClosedForm form = form_of(sketch, row.servers);
-    EXPECT_EQ(form.switches, row.switches) << row.servers;
-    EXPECT_EQ(form.switch_links, row.cables * (row.tiers - 1)) << row.servers;
-    EXPECT_EQ(form.diameter_switches, 2 * row.tiers - 1) << row.servers;
-  }
-}
-
-// The same on Quantum-X800 Q3400 (144 x 800G), units of 72 nodes: 72 uplinks spread evenly only
-// over a divisor of 72, so 32 leaves need 18 spines (16 would fit the ports) and 64 need 36.
-TEST(TopologyCounts, WholeLinksSpreadEvenlyOnQ3400) {
-  const Published table[] = {{72, 8 + 4, 576, 2},
-                             {144, 16 + 8, 1'152, 2},
-                             {288, 32 + 18, 2'304, 2},
-                             {576, 64 + 36, 4'608, 2},
-                             {1'296, 144 + 72, 10'368, 2}};
-  for (const Published& row : table) {
-    Sketch sketch{.topology = "rail", .servers = {{8, 8, 1}}, .radix = 144};
-    sketch.host_gbps = sketch.fabric_gbps = 800;
-    const ClosedForm form = form_of(sketch, row.servers);
-    EXPECT_EQ(form.switches, row.switches) << row.servers;
-    EXPECT_EQ(form.switch_links, row.cables) << row.servers;
-  }
-}
-
-// C. Zhao et al., ISCA 2025, table 3 (64 ports of 400G): 8 planes of two tiers, 2,048 x 8 = 16,384
-// endpoints, 96 x 8 = 768 switches, 16,384 links; in each plane 32 ways between leaves.
-TEST(TopologyCounts, MultiPlaneIsDeepSeeks) {
-  const Sketch sketch{.topology = "multi_plane", .servers = {{8, 8, 1}}, .radix = 64};
-  const ClosedForm form = form_of(sketch, 2'048);
-  EXPECT_EQ(form.parts, 8);
-  EXPECT_EQ(form.hosts, 16'384);
-  EXPECT_EQ(form.switches, 768);
-  EXPECT_EQ(form.switch_links, 16'384);
-  EXPECT_EQ(form.diameter_switches, 3);
-  EXPECT_EQ(form.shortest_paths, 32);
-  EXPECT_EQ(form.bisection, 8'192.0);  // every plane is non-blocking
-}
-
-// 32,768 NICs in rails of 2,048 (16 NICs a server): 3 x 2048/64 = 96 switches a rail where a
-// network that joins them takes 5 x 32768/64 = 2,560. 16 x 96 = 1,536, 40 % fewer (HOTI 2024 prints
-// 38 to 77 %).
-TEST(TopologyCounts, RailOnlySavesTheTopTier) {
-  const Sketch rail_only{.topology = "rail_only", .servers = {{16, 16, 1}}, .radix = 64};
-  EXPECT_EQ(form_of(rail_only, 2'048).switches, 1'536);
-  EXPECT_EQ(form_of(rail_only, 2'048).parts, 16);
-  const Sketch joined{.topology = "fat_tree", .servers = {{16, 16, 1}}, .radix = 64};
-  EXPECT_EQ(form_of(joined, 2'048).switches, 2'560);
-}
-
-// One pod of Alibaba HPN 7.0 (SIGCOMM 2024): 15 segments x 128 servers x 8 GPUs = 15,360; a ToR has
-// 128 x 200G down and 60 x 400G up (1.067:1), 15 x 8 x 2 = 240 ToRs, 2 planes x 60 aggregation
-// switches with 120 links down, 240 x 60 = 14,400 links; 15,360 x 2 = 30,720 NIC ports.
-TEST(TopologyCounts, DualTorIsHpn) {
-  Sketch sketch{.topology = "dual_tor", .servers = {{8, 8, 2}}, .radix = 256};
-  sketch.host_gbps = 200;
-  sketch.parameters = {{"servers_per_segment", 128}, {"oversubscription", 16.0 / 15}};
-  Prepared prepared(sketch);
-  prepared.inputs.servers.assign(1'920, prepared.inputs.servers.front());
-  prepared.inputs.tier_switch_classes = {make_switch(256), make_switch(128), make_switch(128)};
-  const Topology& row = *topology::find_topology("dual_tor");
-  ASSERT_EQ(row.refuse(prepared.inputs), std::vector<std::string>{});
-  const ClosedForm pod = row.closed_form(prepared.inputs);
-  EXPECT_EQ(pod.parts, 2);
-  EXPECT_EQ(pod.hosts, 30'720);
-  EXPECT_EQ(pod.switches, 240 + 120);
-  EXPECT_EQ(pod.switch_links, 14'400);
-  EXPECT_EQ(pod.diameter_switches, 3);
-  ASSERT_EQ(pod.oversubscription.size(), 1u);
-  EXPECT_NEAR(pod.oversubscription[0], 1.067, 0.0005);
-  // A second pod and cores at 15:1: 120 down and 8 up on each of 240 aggregation switches, so
-  // 2 x 960 links to the cores; 5 switches between pods.
-  prepared.inputs.parameters["tiers"] = 3;
-  prepared.inputs.servers.assign(3'840, prepared.inputs.servers.front());
-  ASSERT_EQ(row.refuse(prepared.inputs), std::vector<std::string>{});
-  const ClosedForm pods = row.closed_form(prepared.inputs);
-  EXPECT_EQ(pods.switch_links, 2 * (14'400 + 960));
-  EXPECT_EQ(pods.oversubscription[1], 15.0);
-  EXPECT_EQ(pods.diameter_switches, 5);
-}
-
-TEST(DualTor, RefusesNicsWithoutASecondPort) {
-  const Sketch sketch{.topology = "dual_tor", .servers = {{1, 1, 1}}};
-  const auto refusals = topology::find_topology("dual_tor")->refuse(Prepared(sketch).inputs);
-  ASSERT_EQ(refusals.size(), 1u);
-  EXPECT_EQ(refusals[0],
-            "a NIC needs 2 ports, one for each ToR of its pair; nic0 of server 0 has 1");
-}
-
-TEST(MultiPlane, RefusesPlanesThatNothingIsCabledTo) {
-  Sketch sketch{.topology = "multi_plane", .servers = {{2, 2, 1}}};
-  sketch.parameters["planes"] = 3;
-  const auto refusals = topology::find_topology("multi_plane")->refuse(Prepared(sketch).inputs);
-  ASSERT_EQ(refusals.size(), 1u);
-  EXPECT_EQ(refusals[0],
-            "3 planes are asked for and no server has more than 2 NICs: 1 planes would be empty");
-}
-
-// One more server than two tiers hold takes three; with tiers asked, the sentence has the numbers.
-TEST(TopologyCounts, RefusalsCarryTheArithmetic) {
-  Sketch sketch{.topology = "leaf_spine", .servers = {{8, 8, 1}}, .radix = 64};
-  Prepared prepared(sketch);
-  prepared.inputs.servers.assign(257, prepared.inputs.servers.front());
-  // 257 x 8 = 2,056 ports / 32 = 65 leaves.
-  const auto refusals = topology::find_topology("leaf_spine")->refuse(prepared.inputs);
-  ASSERT_EQ(refusals.size(), 1u);
-  EXPECT_EQ(refusals[0],
-            "65 leaves are needed and 2 tiers of these switches join at most 64 (2048 host links)");
-  EXPECT_EQ(
-      form_of({.topology = "rail", .servers = {{8, 8, 1}}, .radix = 64}, 257).diameter_switches, 5);
-}
-
-// NVL72: 18 servers x 4 GPUs, 18 chips of 72 ports: 72 x 18 = 1,296 NVLinks, each chip full; and a
-// rail network on the NICs at the same time.
-TEST(TopologyCounts, Nvl72TogetherWithRails) {
-  const Sketch sketch{
-      .topology = "rail", .servers = std::vector<test::ServerSketch>(18, {4, 4, 1}), .radix = 64};
-  Prepared prepared(sketch);
-  prepared.inputs.scale_up.emplace();
-  prepared.inputs.scale_up->servers_per_domain = 18;
-  prepared.inputs.scale_up->chip_class = test::make_chip(72);
-  prepared.inputs.scale_up->link = test::make_nvlink();
-  const Topology& row = *topology::find_topology("rail");
-  ASSERT_TRUE(row.refuse(prepared.inputs).empty());
-  const Fabric built = row.build(prepared.inputs);
-  const auto chips = built.of_kind(fabric::DeviceKind::nvswitch);
-  ASSERT_EQ(chips.size(), 18u);
-  std::size_t nvlinks = 0;
-  for (const DeviceId chip : chips) nvlinks += built.out_links(chip).size();
-  EXPECT_EQ(nvlinks, 1'296u);
-  EXPECT_EQ(built.find("nvl0/nvswitch17"), chips.back());
-  // GPUs of different servers are 18 NVLinks apart, over one chip each.
-  const DeviceId first = *built.find("node0/gpu0"), last = *built.find("node17/gpu3");
-  EXPECT_EQ(to_text(fabric::path_class(built, first, last)), "NV18");
-  EXPECT_EQ(fabric::nvlink_chains(built, first, last).size(), 18u);
-  // 72 NICs of 64-port switches: 4 rails x 18 servers on 4 leaves.
-  EXPECT_EQ(test::measure(built).endpoints.size(), 72u);
-  // 19 servers make a chip need 76 ports.
-  prepared.inputs.servers.push_back(prepared.inputs.servers.front());
-  prepared.inputs.scale_up->servers_per_domain = 0;
-  const auto refusals = row.refuse(prepared.inputs);
-  ASSERT_EQ(refusals.size(), 1u);
-  EXPECT_EQ(
-      refusals[0],
-      "a domain of 19 servers has 76 GPUs x 1 links = 76 ports on each chip, 'nvswitch' has 72");
 }
 
 }  // namespace
