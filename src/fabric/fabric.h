@@ -37,6 +37,14 @@ struct DeviceInfo {
   bool acs_redirect = false;  // pcie_switch: P2P requests go up to the host bridge
 };
 
+// Switches that form a torus or mesh, for routing by dimension: ids [first, first + product of the
+// sizes), the last dimension counting fastest.
+struct Grid {
+  DeviceId first;
+  std::vector<std::uint32_t> size;  // by dimension
+  bool wrap = true;                 // a ring in every dimension of three or more
+};
+
 class Fabric {
  public:
   [[nodiscard]] std::size_t device_count() const { return devices_.size(); }
@@ -77,6 +85,7 @@ class Fabric {
 
   [[nodiscard]] std::span<const DeviceClass> device_classes() const { return device_classes_; }
   [[nodiscard]] std::span<const LinkClass> link_classes() const { return link_classes_; }
+  [[nodiscard]] const std::optional<Grid>& grid() const { return grid_; }
   // What an importer had to assume; shown to the user by every command that reads the source.
   [[nodiscard]] std::span<const std::string> assumptions() const { return assumptions_; }
   // Free facts by device for printing only (PCI bus id, affinity text, NIC legend name).
@@ -107,6 +116,7 @@ class Fabric {
   std::vector<Label> labels_;         // sorted by device
   std::vector<std::string> label_texts_;
   std::vector<std::string> assumptions_;
+  std::optional<Grid> grid_;
 };
 
 }  // namespace weft::fabric

@@ -37,7 +37,8 @@ class FabricBuilder {
   // A cable: both directions. Returns the a-to-b direction.
   LinkId add_link(LinkEnds ends, LinkClassId link_class);
   void set_label(DeviceId device, std::string key, std::string value);  // replaces
-  void assume(std::string assumption);                                  // kept once
+  void set_grid(Grid grid) { fabric_.grid_ = std::move(grid); }
+  void assume(std::string assumption);  // kept once
 
   // Stamps every device and link of `server` (a Fabric holding exactly one server) as a new server;
   // names get `prefix` + "/" in front. Returns the id of its first device: template device k

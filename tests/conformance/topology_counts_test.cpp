@@ -159,6 +159,93 @@ TEST(TopologyCounts, DualTorIsHpn) {
   EXPECT_EQ(pods.diameter_switches, 5);
 }
 
+// Whether the build of a sketch measures as its closed form states, where it states something.
+void expect_measured(const Sketch& sketch) {
+  const Prepared prepared(sketch);
+  const Topology& row = *topology::find_topology(sketch.topology);
+  ASSERT_EQ(row.refuse(prepared.inputs), std::vector<std::string>{});
+  const Fabric built = row.build(prepared.inputs);
+  const ClosedForm form = row.closed_form(prepared.inputs);
+  const test::Measured measured = test::measure(built);
+  EXPECT_EQ(form.diameter_switches, measured.diameter_switches);
+  ASSERT_TRUE(form.bisection.has_value());
+  EXPECT_EQ(
+      *form.bisection,
+      static_cast<double>(test::measure_bisection(built, measured, form.bisection_leaves)) / 4e11);
+}
+
+// 4 x 4 x 4: 64 routers, 3 x 64 links, 2 + 2 + 2 link hops, 2 x 64 / 4 = 32 links across. 16^3: 24
+// hops and 512 links; the mesh of 4 x 4 x 4 has 3 x 16 links a dimension, 9 hops, 16 links across.
+TEST(TopologyCounts, TorusIsTheTextbooks) {
+  Sketch sketch{.topology = "torus", .servers = {{1, 1, 1}}, .radix = 8};
+  sketch.parameters = {{"dim_1", 4}, {"dim_2", 4}, {"dim_3", 4}};
+  const ClosedForm cube = form_of(sketch, 64);
+  EXPECT_EQ(cube.switches, 64);
+  EXPECT_EQ(cube.switch_links, 192);
+  EXPECT_EQ(cube.diameter_switches, 7);
+  EXPECT_EQ(cube.shortest_paths, 6);  // one hop round in each dimension: 3! orders
+  EXPECT_EQ(cube.bisection, 32.0);
+  sketch.servers.assign(64, {1, 1, 1});
+  expect_measured(sketch);
+  sketch.parameters["wrap"] = 0;
+  const ClosedForm mesh = form_of(sketch, 64);
+  EXPECT_EQ(mesh.switch_links, 144);
+  EXPECT_EQ(mesh.diameter_switches, 10);
+  EXPECT_EQ(mesh.shortest_paths, 1'680);  // 9! / (3! 3! 3!)
+  EXPECT_EQ(mesh.bisection, 16.0);
+  expect_measured(sketch);
+  sketch.parameters.clear();  // 4,096 servers: 16 x 16 x 16 by itself
+  const ClosedForm large = form_of(sketch, 4'096);
+  EXPECT_EQ(large.diameter_switches, 25);
+  EXPECT_EQ(large.bisection, 512.0);
+}
+
+TEST(Torus, RefusesServersThatDoNotFillIt) {
+  Sketch sketch{.topology = "torus", .servers = {{1, 1, 1}, {1, 1, 1}, {1, 1, 1}}, .radix = 4};
+  sketch.parameters = {{"dim_1", 2}, {"dim_2", 2}};
+  const Topology& row = *topology::find_topology("torus");
+  EXPECT_EQ(
+      row.refuse(Prepared(sketch).inputs),
+      std::vector<std::string>{"2 x 2 = 4 nodes, each with one server, and there are 3 servers"});
+  sketch.servers.assign(27, {1, 1, 1});
+  sketch.parameters = {{"dim_1", 3}, {"dim_2", 3}, {"dim_3", 3}};
+  EXPECT_EQ(row.refuse(Prepared(sketch).inputs),
+            std::vector<std::string>{"a router needs 1 ports for NICs + 6 neighbours x 1 links = 7 "
+                                     "ports, its radix is 4"});
+}
+
+// Balanced, a = 2p = 2h, g = a h + 1. p = 2: 9 groups of 4, 72 NICs on 36 switches; 54 links inside
+// groups and 36 between; 4 x 5 groups in halves are 20 links. p = 4: 33 groups, 1,056 and 264. p =
+// 16: the 261,632 endpoints on 16,352 switches of DeepSeek's cost table (ISCA 2025). Its 384,272
+// links use all 512 global ports of its 511 groups; one for each pair of groups uses 510, which is
+// 511 x 2 / 2 links less.
+TEST(TopologyCounts, DragonflyIsTheTextbooks) {
+  Sketch sketch{.topology = "dragonfly", .servers = {{1, 1, 1}}, .radix = 64};
+  const ClosedForm small = form_of(sketch, 72);
+  EXPECT_EQ(small.switches, 36);
+  EXPECT_EQ(small.switch_links, 54 + 36);
+  EXPECT_EQ(small.diameter_switches, 4);  // local, global, local
+  EXPECT_EQ(small.bisection, 20.0);
+  sketch.servers.assign(72, {1, 1, 1});
+  expect_measured(sketch);
+  sketch.parameters["palmtree"] = 0;
+  expect_measured(sketch);
+  EXPECT_EQ(form_of(sketch, 1'056).switches, 264);
+  const ClosedForm large = form_of(sketch, 261'632);
+  EXPECT_EQ(large.switches, 16'352);
+  EXPECT_EQ(large.switch_links, 384'272 - 511);
+  EXPECT_EQ(large.diameter_switches, 4);
+}
+
+TEST(Dragonfly, RefusesMoreGroupsThanGlobalLinksReach) {
+  Sketch sketch{.topology = "dragonfly", .servers = {{1, 1, 1}}, .radix = 8};
+  sketch.parameters = {{"p", 1}, {"a", 2}, {"h", 1}, {"g", 4}};
+  const auto refusals = topology::find_topology("dragonfly")->refuse(Prepared(sketch).inputs);
+  ASSERT_EQ(refusals.size(), 1u);
+  EXPECT_EQ(refusals[0],
+            "4 groups need 3 global links in each for a link to every other, a 2 x h 1 are 2");
+}
+
 TEST(DualTor, RefusesNicsWithoutASecondPort) {
   const Sketch sketch{.topology = "dual_tor", .servers = {{1, 1, 1}}};
   const auto refusals = topology::find_topology("dual_tor")->refuse(Prepared(sketch).inputs);
