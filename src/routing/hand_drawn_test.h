@@ -23,6 +23,8 @@ class Drawing {
     cable.kind = fabric::LinkKind::ethernet;
     cable.raw_rate = BitRate::gigabits_per_second(400);
     cable_ = builder_.link_class(cable);
+    cable.raw_rate = BitRate::gigabits_per_second(800);
+    fast_cable_ = builder_.link_class(cable);
   }
 
   std::vector<fabric::DeviceId> add_switches(int count) {
@@ -46,6 +48,26 @@ class Drawing {
     return builder_.add_link({a, b}, cable_);
   }
 
+  fabric::LinkId fast_cable(fabric::DeviceId a, fabric::DeviceId b) {
+    return builder_.add_link({a, b}, fast_cable_);
+  }
+
+  // rows x columns switches in a torus or mesh, a NIC on each; rows count as the first dimension.
+  void grid(std::size_t rows, std::size_t columns, bool wrap) {
+    const auto s = add_switches(static_cast<int>(rows * columns));
+    for (std::size_t r = 0; r < rows; ++r) {
+      for (std::size_t c = 0; c < columns; ++c) {
+        if (r + 1 < rows || (wrap && rows > 2))
+          cable(s[r * columns + c], s[(r + 1) % rows * columns + c]);
+        if (c + 1 < columns || (wrap && columns > 2))
+          cable(s[r * columns + c], s[r * columns + (c + 1) % columns]);
+      }
+    }
+    builder_.set_grid(
+        {s.front(), {static_cast<std::uint32_t>(rows), static_cast<std::uint32_t>(columns)}, wrap});
+    for (const fabric::DeviceId at : s) add_nic({at});
+  }
+
   fabric::Fabric done() { return std::move(builder_).build(); }
 
  private:
@@ -53,7 +75,7 @@ class Drawing {
 
   fabric::FabricBuilder builder_;
   fabric::DeviceClassId switch_class_, nic_class_;
-  fabric::LinkClassId cable_;
+  fabric::LinkClassId cable_, fast_cable_;
 };
 
 }  // namespace weft::routing::test

@@ -4,6 +4,7 @@
 #include <rapidcheck.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <numeric>
 #include <set>
@@ -189,6 +190,28 @@ void check_network(const RandomNetwork& network) {
 
 TEST(Routes, NextHopsOfRandomNetworksAreTheLinksThatLeadNearer) {
   EXPECT_TRUE(rc::check("next hops", [] { check_network(random_network()); }));
+}
+
+// Shares of sprayed bytes: what leaves a device is what came in, and all of it arrives.
+void check_spread(const RandomNetwork& network) {
+  const Fabric& fabric = network.fabric;
+  const Routes routes(fabric, {.policy = Policy::spray});
+  const DeviceId from = network.nics.front(), to = network.nics.back();
+  std::vector<LinkFraction> links;
+  RC_ASSERT(routes.spread(from, to, 1, links) == (routes.distance(from, to) >= 0));
+  std::map<DeviceId, double> balance;
+  for (const LinkFraction& link : links) {
+    balance[fabric.from(link.link)] -= link.fraction;
+    balance[fabric.to(link.link)] += link.fraction;
+  }
+  for (const auto& [device, sum] : balance) {
+    const double expected = device == from ? -1 : device == to ? 1 : 0;
+    RC_ASSERT(std::abs(sum - expected) < 1e-9);
+  }
+}
+
+TEST(Routes, SprayedBytesAllArrive) {
+  EXPECT_TRUE(rc::check("spread", [] { check_spread(random_network()); }));
 }
 
 // Two leaves with `nics` NICs each and eight spines between.

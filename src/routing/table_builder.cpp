@@ -22,12 +22,12 @@ class TableBuilder {
   TableBuilder(const fabric::Fabric& fabric, const SwitchGraph& graph)
       : fabric_(fabric),
         graph_(graph),
-        seen_(graph.switch_count()),
-        front_(graph.switch_count()),
-        next_(graph.switch_count()),
-        lane_entry_(graph.switch_count()) {
+        seen_(graph.vertex_count()),
+        front_(graph.vertex_count()),
+        next_(graph.vertex_count()),
+        lane_entry_(graph.vertex_count()) {
     table_.runs = (graph.group_count() + kLanes - 1) / kLanes;
-    table_.cells.assign(graph.switch_count() * table_.runs, kNoRoute);
+    table_.cells.assign(graph.vertex_count() * table_.runs, kNoRoute);
     table_.entries = {Entry{}, Entry{.hop_begin = 0, .hop_count = 0, .distance = 1}};
     members_begin_ = {0, 0, 0};
   }
@@ -53,8 +53,10 @@ class TableBuilder {
     const std::size_t last = std::min(first + kLanes, graph_.group_count());
     for (std::size_t group = first; group < last; ++group) {
       for (const std::uint32_t s : graph_.edge_switches(static_cast<std::uint32_t>(group))) {
-        front_[s] |= Lanes{1} << (group - first);
-        lane_entry_[s][group - first] = kAttached;
+        for (std::size_t v = s; v < graph_.vertex_count(); v += graph_.switch_count()) {
+          front_[v] |= Lanes{1} << (group - first);
+          lane_entry_[v][group - first] = kAttached;
+        }
       }
     }
     seen_ = front_;
@@ -65,7 +67,7 @@ class TableBuilder {
     std::fill(next_.begin(), next_.end(), 0);
     for (std::uint32_t s = 0; s < front_.size(); ++s) {
       if (front_[s] == 0) continue;
-      for (const std::uint32_t n : graph_.neighbours(s)) next_[n] |= front_[s];
+      for (const std::uint32_t n : graph_.before(s)) next_[n] |= front_[s];
     }
     bool any = false;
     for (std::uint32_t s = 0; s < next_.size(); ++s) {
@@ -131,7 +133,8 @@ class TableBuilder {
       if (!fabric::is_network(fabric_.link_class(link).kind) || !forwards(fabric_.kind(far))) {
         continue;
       }
-      if (std::ranges::binary_search(scratch_, graph_.index_of_device[far.index()])) {
+      if (std::ranges::binary_search(scratch_,
+                                     graph_.next_vertex(s, graph_.index_of_device[far.index()]))) {
         table_.hop_links.push_back(link);
       }
     }

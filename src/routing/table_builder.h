@@ -37,7 +37,7 @@ struct RouteTable {
 
   static constexpr std::uint32_t kMixed = 0x80000000u;
   std::size_t runs = 0;              // of 32 groups each
-  std::vector<std::uint32_t> cells;  // [switch * runs + run]: entry, or kMixed | block of `mixed`
+  std::vector<std::uint32_t> cells;  // [vertex * runs + run]: entry, or kMixed | block of `mixed`
   std::vector<std::uint32_t> mixed;  // blocks of 32 entries
   std::vector<Entry> entries;
   std::vector<fabric::LinkId> hop_links;  // in port order within a set
