@@ -71,8 +71,7 @@ BenchRequest request_of(const Arguments& arguments) {
                        bench.kind == work::CollectiveKind::reduce ||
                        bench.kind == work::CollectiveKind::reduce_scatter;
   bench.redop = reduces ? redops[*arguments.choice("op", redops)] : "none";
-  const bool rooted =
-      bench.kind == work::CollectiveKind::broadcast || bench.kind == work::CollectiveKind::reduce;
+  const bool rooted = work::has_root(bench.kind);
   request.root = static_cast<std::uint32_t>(*arguments.integer("root", 0, UINT32_MAX - 1));
   bench.root = rooted ? static_cast<int>(request.root) : -1;
   bench.iterations = static_cast<int>(*arguments.integer("iters", 1, 1'000'000));
@@ -185,7 +184,9 @@ report::Bench sweep(const scenario::Session& session, const engine::Engine& engi
     row.size = size;
     row.count = count;
     row.time_us = result.completion.to_microseconds();
-    row.algbw_gb_per_s = row.time_us > 0 ? size.to_double() / (row.time_us * 1e3) : 0;
+    row.algbw_gb_per_s = row.time_us > 0 ? size.to_double() / (row.time_us * 1e3) *
+                                               work::algbw_factor(bench.kind, ranks)
+                                         : 0;
     row.busbw_gb_per_s = row.algbw_gb_per_s * work::busbw_factor(bench.kind, ranks);
     row.algorithm = result.ops[0].algorithm;
     row.protocol = result.ops[0].protocol;
@@ -205,7 +206,7 @@ Command bench_command() {
       {"stepbytes", "i", "SIZE", "or add this to it", ""},
       {"datatype", "d", "TYPE", "element type", "float"},
       {"op", "o", "OP", "reduction: sum, prod, min, max, avg", "sum"},
-      {"root", "r", "RANK", "root of broadcast and reduce", "0"},
+      {"root", "r", "RANK", "root of broadcast, reduce, gather and scatter", "0"},
       {"iters", "n", "N", "iterations (printed; a prediction has one)", "20"},
       {"warmup_iters", "w", "N", "warm-up iterations (printed)", "5"},
       {"gpus", "", "N", "use the first N GPUs only", ""},
@@ -220,15 +221,17 @@ Command bench_command() {
       {"report_json", "J", "FILE", "also write nccl-tests' own JSON", ""},
   };
   for (const OptionSpec& option : session_options()) options.push_back(option);
-  return {"bench",
-          "Predict the nccl-tests table of a collective on a cluster, with what limits it.",
-          {"weft bench all_reduce -c demo-8x8-h100-rail -b 8 -e 1G -f 2",
-           "weft bench alltoall -c hgx-h100 -b 512M -e 512M --explain",
-           "weft bench all_reduce -c ndv4-topo.xml --nodes 2 -b 8 -e 8G --format nccl"},
-          {{"COLLECTIVE",
-            "all_reduce, all_gather, reduce_scatter, alltoall, broadcast, reduce, sendrecv"}},
-          std::move(options),
-          run};
+  return {
+      "bench",
+      "Predict the nccl-tests table of a collective on a cluster, with what limits it.",
+      {"weft bench all_reduce -c demo-8x8-h100-rail -b 8 -e 1G -f 2",
+       "weft bench alltoall -c hgx-h100 -b 512M -e 512M --explain",
+       "weft bench all_reduce -c ndv4-topo.xml --nodes 2 -b 8 -e 8G --format nccl"},
+      {{"COLLECTIVE",
+        "all_reduce, all_gather, reduce_scatter, alltoall, broadcast, reduce, sendrecv, gather, "
+        "scatter, hypercube"}},
+      std::move(options),
+      run};
 }
 
 }  // namespace weft::app

@@ -379,6 +379,10 @@ void Planner::fill_nics() {
       plan_.rank_nic[node.ranks[i / each] * each + i % each] =
           node.devices[shape.view.nics[shape.gpu_nic[i]]];
   }
+  plan_.rail_relay = plan_.ranks_per_node > 1 &&
+                     std::all_of(shapes_.begin(), shapes_.end(), [](const Shape& shape) {
+                       return can_relay(shape.view, shape.gpu_nic);
+                     });
 }
 
 // One channel a head GPU. Per channel the head's links carry twice, the others once, so a GPU whose

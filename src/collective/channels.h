@@ -51,9 +51,10 @@ struct ChannelPlan {
   double tree_bw_intra = 0, tree_bw_inter = 0;
   IntraLink intra_link = IntraLink::nvlink;
   fabric::PathClass intra_type, inter_type;
-  bool pxn = false;        // rings leave through the GPU next to the NIC, over NVLink
-  bool cross_nic = false;  // a ring leaves by another NIC than it enters
-  bool nvls = false;       // every GPU and switch can multicast
+  bool pxn = false;         // rings leave through the GPU next to the NIC, over NVLink
+  bool rail_relay = false;  // sends can do so too: NVLink between all GPUs of a node, a NIC each
+  bool cross_nic = false;   // a ring leaves by another NIC than it enters
+  bool nvls = false;        // every GPU and switch can multicast
   int nvls_channels = 0;
   double nvls_bw_intra = 0, nvls_bw_inter = 0;
   int compute_capability = 0;  // lowest of the group

@@ -76,8 +76,11 @@ class SymbolicRun {
   [[nodiscard]] Contributions initial(std::uint32_t rank, const Piece& piece) const {
     switch (kind_) {
       case CollectiveKind::all_gather:
+      case CollectiveKind::gather:
+      case CollectiveKind::hypercube:
         return rank == piece.second ? only(rank) : Contributions(n_, 0);
       case CollectiveKind::broadcast:
+      case CollectiveKind::scatter:
         return rank == root_ ? only(rank) : Contributions(n_, 0);
       case CollectiveKind::all_to_all:
       case CollectiveKind::send_recv:
@@ -92,7 +95,12 @@ class SymbolicRun {
       case CollectiveKind::all_reduce:
         return Contributions(n_, 1);
       case CollectiveKind::all_gather:
+      case CollectiveKind::hypercube:
         return only(piece.second);
+      case CollectiveKind::gather:
+        return rank == root_ ? std::optional(only(piece.second)) : std::nullopt;
+      case CollectiveKind::scatter:
+        return rank == piece.second ? std::optional(only(root_)) : std::nullopt;
       case CollectiveKind::reduce_scatter:
         return rank == piece.second ? std::optional(Contributions(n_, 1)) : std::nullopt;
       case CollectiveKind::broadcast:
@@ -174,6 +182,14 @@ double sum(const Totals& totals, std::optional<std::uint32_t> from = {}) {
   return out;
 }
 
+// Over all places 1 to n-1 of a binomial tree: the chunks of the subtree below each, which is what
+// every chunk's depth adds up to: the set bits of its place.
+double set_bits(std::size_t n) {
+  int bits = 0;
+  for (std::size_t place = 1; place < n; ++place) bits += std::popcount(place);
+  return bits;
+}
+
 // Bytes over all ranks in the textbook form, S the size and n the ranks.
 std::optional<double> closed_form(std::string_view algorithm, CollectiveKind kind, double size,
                                   const ChannelPlan& plan) {
@@ -181,7 +197,15 @@ std::optional<double> closed_form(std::string_view algorithm, CollectiveKind kin
   const double nodes = plan.nodes, local = n / nodes;
   if (kind == CollectiveKind::send_recv) return n * size;
   if (kind == CollectiveKind::broadcast || kind == CollectiveKind::reduce) return (n - 1) * size;
+  if (algorithm == "binomial") return set_bits(plan.group.gpus.size()) * size / n;
+  if (work::has_root(kind)) return (n - 1) * size / n;
+  if (kind == CollectiveKind::all_to_all && (algorithm == "bruck" || algorithm == "hypercube"))
+    return set_bits(plan.group.gpus.size()) * size;
   const double passes = kind == CollectiveKind::all_reduce ? 2 : 1;
+  if (algorithm == "halving_doubling" && kind == CollectiveKind::all_reduce) {
+    const auto places = static_cast<double>(std::bit_floor(plan.group.gpus.size()));
+    return 2 * (n - places) * size + 2 * (places - 1) * size;  // folding, then (p-1)/p S twice
+  }
   // Tree: every rank but the root passes the buffer up once and gets it once.
   if (algorithm == "tree") return 2 * (n - 1) * size;
   if (algorithm == "nvls") {
@@ -190,7 +214,7 @@ std::optional<double> closed_form(std::string_view algorithm, CollectiveKind kin
   }
   if (algorithm == "nvls_tree")
     return nodes * local * (1 + 1 / local) * size * 2 + 2 * (nodes - 1) * size;
-  if (algorithm == "hierarchical" && kind == CollectiveKind::all_to_all)
+  if (algorithm == "pxn" || (algorithm == "hierarchical" && kind == CollectiveKind::all_to_all))
     return n * (size / n) * ((local - 1) * nodes + local * (nodes - 1));
   if (algorithm == "hierarchical")
     return n * passes * size * ((local - 1) / local + (nodes - 1) / nodes / local);
@@ -209,6 +233,9 @@ void conform(const Algorithm& algorithm, const Request& request, const ChannelPl
   if (!pairs) {
     double covered = 0;
     for (const auto& [piece, size] : run.sizes()) covered += size.to_double();
+    // Gather and scatter leave the root's own chunk where it is.
+    if (request.kind == CollectiveKind::gather || request.kind == CollectiveKind::scatter)
+      covered += piece_of(request.size, n, request.root).to_double();
     EXPECT_EQ(covered, request.size.to_double()) << "the chunks are not the buffer";
   }
 
@@ -361,7 +388,7 @@ TEST(Conformance, ARefusalSaysWhy) {
   EXPECT_EQ(find_algorithm("nvls")->refuse(request, plan),
             "needs NVSwitches and GPUs with multicast (NVLink SHARP)");
   EXPECT_EQ(find_algorithm("hierarchical")->refuse(request, plan), "needs two nodes or more");
-  EXPECT_EQ(find_algorithm("halving"), nullptr);
+  EXPECT_EQ(find_algorithm("halved"), nullptr);
 }
 
 }  // namespace

@@ -54,9 +54,23 @@ void read_efficiencies(const std::vector<YamlNode>& rows, Efficiencies& into,
   }
 }
 
+// Kinds made of sends of which nothing was measured go like all_to_all, the rest at full rate.
+void fill_unmeasured(GenerationConstants& of) {
+  using enum work::CollectiveKind;
+  const double sends = of.direct[static_cast<std::size_t>(all_to_all)];
+  for (work::CollectiveKind kind : {gather, scatter, hypercube, broadcast, reduce, all_reduce}) {
+    double& own = of.direct[static_cast<std::size_t>(kind)];
+    if (own == 0) own = sends;
+  }
+  for (Efficiencies* row : {&of.ring, &of.tree, &of.direct, &of.nvls})
+    for (double& value : *row)
+      if (value == 0) value = 1;
+}
+
 GenerationConstants read_generation(const YamlNode& node, Diagnostics& diagnostics) {
   GenerationConstants out;
-  for (Efficiencies* row : {&out.ring, &out.tree, &out.direct, &out.nvls}) row->fill(1);
+  for (Efficiencies* row : {&out.ring, &out.tree, &out.direct, &out.nvls})
+    row->fill(0);  // 0: not given
   Fields fields(node, "generation", diagnostics);
   out.compute_capability = static_cast<int>(fields.required_int("compute_capability", 1, 10000));
   (void)fields.required_string("gpus");
@@ -71,6 +85,7 @@ GenerationConstants read_generation(const YamlNode& node, Diagnostics& diagnosti
   read_efficiencies(fields.optional_list("direct"), out.direct, diagnostics);
   read_efficiencies(fields.optional_list("nvls"), out.nvls, diagnostics);
   fields.finish();
+  fill_unmeasured(out);
   return out;
 }
 

@@ -1,6 +1,6 @@
 // Direct: every rank sends to every peer without a relay, as NCCL's grouped sends and receives do.
-// All-to-all and send_recv; all-gather and reduce-scatter when asked for by name. Each rank uses
-// its nearest NIC. Model: docs/models/direct.md.
+// All-to-all, send_recv, gather and scatter; all-gather and reduce-scatter when asked for by name.
+// Each rank uses its nearest NIC. Model: docs/models/direct.md.
 #include "collective/schedule.h"
 
 namespace weft::collective {
@@ -12,14 +12,21 @@ class Direct final : public Algorithm {
  public:
   [[nodiscard]] std::string_view name() const override { return "direct"; }
   [[nodiscard]] std::string_view summary() const override {
-    return "every rank sends straight to every peer; what all_to_all and send_recv use";
+    return "straight sends without a relay; what all_to_all, send_recv, gather and scatter use";
   }
   [[nodiscard]] std::string refuse(const Request& request, const ChannelPlan& plan) const override {
     if (plan.channels.empty()) return "no channel was found on this fabric";
-    if (request.kind == CollectiveKind::all_reduce || request.kind == CollectiveKind::broadcast ||
-        request.kind == CollectiveKind::reduce)
-      return "direct does all_to_all, send_recv, all_gather and reduce_scatter";
-    return {};
+    switch (request.kind) {
+      case CollectiveKind::all_to_all:
+      case CollectiveKind::send_recv:
+      case CollectiveKind::gather:
+      case CollectiveKind::scatter:
+      case CollectiveKind::all_gather:
+      case CollectiveKind::reduce_scatter:
+        return {};
+      default:
+        return "direct does all_to_all, send_recv, gather, scatter, all_gather and reduce_scatter";
+    }
   }
   void steps(const Request& request, const ChannelPlan& plan, const EmitStep& emit) const override;
   [[nodiscard]] Fluid fluid(const Request& request, const ChannelPlan& plan,
@@ -32,7 +39,25 @@ std::uint32_t chunk_of(CollectiveKind kind, std::uint32_t from, std::uint32_t to
   return from * n + to;
 }
 
+// The root's n-1 messages are all posted at once.
+void rooted_steps(const Request& request, std::uint32_t n, const EmitStep& emit) {
+  const bool gathers = request.kind == CollectiveKind::gather;
+  for (std::uint32_t rank = 0; rank < n; ++rank) {
+    if (rank == request.root) continue;
+    Step step;
+    step.from = gathers ? rank : request.root;
+    step.to = gathers ? request.root : rank;
+    step.chunk = rank;
+    step.size = piece_of(request.size, n, rank);
+    emit(step);
+  }
+}
+
 void Direct::steps(const Request& request, const ChannelPlan& plan, const EmitStep& emit) const {
+  if (request.kind == CollectiveKind::gather || request.kind == CollectiveKind::scatter) {
+    rooted_steps(request, static_cast<std::uint32_t>(plan.group.gpus.size()), emit);
+    return;
+  }
   const auto n = static_cast<std::uint32_t>(plan.group.gpus.size());
   const bool neighbours = request.kind == CollectiveKind::send_recv;
   const std::uint32_t rounds = neighbours ? 1 : n - 1;
@@ -64,17 +89,17 @@ Fluid Direct::fluid(const Request& request, const ChannelPlan& plan,
     return out;
   }
   const double each = request.size.to_double() / n;
-  const auto nodes = static_cast<std::uint32_t>(plan.node_ranks.size());
-  const std::vector<std::uint32_t> offsets = node_offsets(nodes);
-  const double far = offsets.empty() ? 0 : each * (nodes - 1) / static_cast<double>(offsets.size());
-  for (std::uint32_t from = 0; from < n; ++from) {
-    const std::uint32_t own = plan.rank_node[from];
-    for (std::uint32_t to : plan.node_ranks[own])
-      if (to != from) edges.nearest(from, to, 0, each);
-    for (std::uint32_t offset : offsets)
-      for (std::uint32_t to : plan.node_ranks[(own + offset) % nodes])
-        edges.nearest(from, to, 0, far);
+  if (request.kind == CollectiveKind::gather || request.kind == CollectiveKind::scatter) {
+    for (std::uint32_t rank = 0; rank < n; ++rank) {
+      if (rank == request.root) continue;
+      if (request.kind == CollectiveKind::gather)
+        edges.nearest(rank, request.root, 0, each);
+      else
+        edges.nearest(request.root, rank, 0, each);
+    }
+    return out;
   }
+  every_pair(plan, each, edges);
   return out;
 }
 

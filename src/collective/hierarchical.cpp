@@ -1,7 +1,7 @@
 // Hierarchical: what can stay in the node stays there. All-reduce: reduce-scatter inside the node,
 // all-reduce of each GPU's shard along its rail, all-gather inside. All-to-all: first to the local
-// GPU on the destination's rail, then along the rail (one message a node and rail instead of one a
-// GPU). Not one of NCCL's own: runs when asked for. Model: docs/models/hierarchical.md.
+// GPU on the destination's rail, then along the rail (what pxn does). Not one of NCCL's own: runs
+// when asked for. Model: docs/models/hierarchical.md.
 #include "collective/schedule.h"
 
 namespace weft::collective {
@@ -105,50 +105,13 @@ class Phases {
   std::uint32_t round_ = 0;
 };
 
-void exchange_steps(const Request& request, const ChannelPlan& plan, const EmitStep& emit) {
-  const auto n = static_cast<std::uint32_t>(plan.group.gpus.size());
-  const auto local = static_cast<std::uint32_t>(plan.ranks_per_node);
-  const auto send = [&](std::uint32_t from, std::uint32_t to, std::uint32_t source,
-                        std::uint32_t target, std::uint32_t round) {
-    Step step;
-    step.from = from;
-    step.to = to;
-    step.round = round;
-    step.chunk = source * n + target;
-    step.size = piece_of(request.size, n, target);
-    emit(step);
-  };
-  for (std::uint32_t source = 0; source < n; ++source)
-    for (std::uint32_t target = 0; target < n; ++target) {
-      const auto& node = plan.node_ranks[plan.rank_node[source]];
-      const std::uint32_t relay = node[plan.rank_local[target]];
-      if (relay != source) send(source, relay, source, target, 0);
-      if (relay != target) send(relay, target, source, target, local > 1 ? 1 : 0);
-    }
-}
-
 void Hierarchical::steps(const Request& request, const ChannelPlan& plan,
                          const EmitStep& emit) const {
   if (request.kind == CollectiveKind::all_to_all) {
-    exchange_steps(request, plan, emit);
+    rail_exchange_steps(request, plan, emit);
     return;
   }
   for (std::size_t c = 0; c < plan.channels.size(); ++c) Phases(request, plan, c, emit).run();
-}
-
-void exchange_edges(const Request& request, const ChannelPlan& plan, EdgeList& edges) {
-  const double each = request.size.to_double() / static_cast<double>(plan.group.gpus.size());
-  const auto nodes = static_cast<std::uint32_t>(plan.nodes);
-  const std::vector<std::uint32_t> offsets = node_offsets(nodes);
-  const double far = each * plan.ranks_per_node * (nodes - 1) / static_cast<double>(offsets.size());
-  for (std::uint32_t node = 0; node < nodes; ++node)
-    for (std::uint32_t from : plan.node_ranks[node]) {
-      for (std::uint32_t to : plan.node_ranks[node])
-        if (to != from) edges.nearest(from, to, 0, each * nodes);
-      for (std::uint32_t offset : offsets)
-        edges.nearest(from, plan.node_ranks[(node + offset) % nodes][plan.rank_local[from]], 0,
-                      far);
-    }
 }
 
 Fluid Hierarchical::fluid(const Request& request, const ChannelPlan& plan,
@@ -158,7 +121,7 @@ Fluid Hierarchical::fluid(const Request& request, const ChannelPlan& plan,
                           exchange ? Efficiency::direct : Efficiency::ring, false);
   EdgeList edges(plan, out);
   if (exchange) {
-    exchange_edges(request, plan, edges);
+    rail_exchange_edges(request, plan, edges);
     return out;
   }
   const double passes = request.kind == CollectiveKind::all_reduce ? 2 : 1;

@@ -54,4 +54,13 @@ double network_of_a_gpu(const NodeView& view, const std::vector<std::uint32_t>& 
   return least;
 }
 
+bool can_relay(const NodeView& view, const std::vector<std::uint32_t>& nics) {
+  for (std::size_t from = 0; from < view.gpus.size(); ++from)
+    for (std::size_t to = 0; to < view.gpus.size(); ++to)
+      if (from != to && view.gpu_gpu[from][to].reach > Reach::nvl) return false;
+  std::vector<std::uint32_t> sorted = nics;
+  std::sort(sorted.begin(), sorted.end());
+  return std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end();
+}
+
 }  // namespace weft::collective

@@ -20,4 +20,7 @@ std::size_t nics_for_each_gpu(const NodeView& view);
 // serve several shared between them.
 double network_of_a_gpu(const NodeView& view, const std::vector<std::uint32_t>& nics);
 
+// Sends can go by PXN: from every GPU one NVLink to any other, each of which has NICs of its own.
+bool can_relay(const NodeView& view, const std::vector<std::uint32_t>& nics);
+
 }  // namespace weft::collective

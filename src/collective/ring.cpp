@@ -16,9 +16,16 @@ class Ring final : public Algorithm {
   }
   [[nodiscard]] std::string refuse(const Request& request, const ChannelPlan& plan) const override {
     if (plan.channels.empty()) return "no channel was found on this fabric";
-    if (request.kind == CollectiveKind::all_to_all || request.kind == CollectiveKind::send_recv)
-      return "a ring does not carry all_to_all or send_recv; direct does";
-    return {};
+    switch (request.kind) {
+      case CollectiveKind::all_reduce:
+      case CollectiveKind::all_gather:
+      case CollectiveKind::reduce_scatter:
+      case CollectiveKind::broadcast:
+      case CollectiveKind::reduce:
+        return {};
+      default:
+        return "a ring does not carry sends; direct does";
+    }
   }
   void steps(const Request& request, const ChannelPlan& plan, const EmitStep& emit) const override;
   [[nodiscard]] Fluid fluid(const Request& request, const ChannelPlan& plan,
@@ -94,8 +101,7 @@ void Ring::steps(const Request& request, const ChannelPlan& plan, const EmitStep
       case CollectiveKind::reduce:
         lap.pipeline(true);
         break;
-      case CollectiveKind::all_to_all:
-      case CollectiveKind::send_recv:
+      default:
         break;
     }
   }

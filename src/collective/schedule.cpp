@@ -194,4 +194,56 @@ std::vector<std::uint32_t> node_offsets(std::uint32_t nodes) {
   return out;
 }
 
+void every_pair(const ChannelPlan& plan, double each, EdgeList& edges) {
+  const auto n = static_cast<std::uint32_t>(plan.group.gpus.size());
+  const auto nodes = static_cast<std::uint32_t>(plan.node_ranks.size());
+  const std::vector<std::uint32_t> offsets = node_offsets(nodes);
+  const double far = offsets.empty() ? 0 : each * (nodes - 1) / static_cast<double>(offsets.size());
+  for (std::uint32_t from = 0; from < n; ++from) {
+    const std::uint32_t own = plan.rank_node[from];
+    for (std::uint32_t to : plan.node_ranks[own])
+      if (to != from) edges.nearest(from, to, 0, each);
+    for (std::uint32_t offset : offsets)
+      for (std::uint32_t to : plan.node_ranks[(own + offset) % nodes])
+        edges.nearest(from, to, 0, far);
+  }
+}
+
+void rail_exchange_steps(const Request& request, const ChannelPlan& plan, const EmitStep& emit) {
+  const auto n = static_cast<std::uint32_t>(plan.group.gpus.size());
+  const auto local = static_cast<std::uint32_t>(plan.ranks_per_node);
+  const auto send = [&](std::uint32_t from, std::uint32_t to, std::uint32_t source,
+                        std::uint32_t target, std::uint32_t round) {
+    Step step;
+    step.from = from;
+    step.to = to;
+    step.round = round;
+    step.chunk = source * n + target;
+    step.size = piece_of(request.size, n, target);
+    emit(step);
+  };
+  for (std::uint32_t source = 0; source < n; ++source)
+    for (std::uint32_t target = 0; target < n; ++target) {
+      const auto& node = plan.node_ranks[plan.rank_node[source]];
+      const std::uint32_t relay = node[plan.rank_local[target]];
+      if (relay != source) send(source, relay, source, target, 0);
+      if (relay != target) send(relay, target, source, target, local > 1 ? 1 : 0);
+    }
+}
+
+void rail_exchange_edges(const Request& request, const ChannelPlan& plan, EdgeList& edges) {
+  const double each = request.size.to_double() / static_cast<double>(plan.group.gpus.size());
+  const auto nodes = static_cast<std::uint32_t>(plan.nodes);
+  const std::vector<std::uint32_t> offsets = node_offsets(nodes);
+  const double far = each * plan.ranks_per_node * (nodes - 1) / static_cast<double>(offsets.size());
+  for (std::uint32_t node = 0; node < nodes; ++node)
+    for (std::uint32_t from : plan.node_ranks[node]) {
+      for (std::uint32_t to : plan.node_ranks[node])
+        if (to != from) edges.nearest(from, to, 0, each * nodes);
+      for (std::uint32_t offset : offsets)
+        edges.nearest(from, plan.node_ranks[(node + offset) % nodes][plan.rank_local[from]], 0,
+                      far);
+    }
+}
+
 }  // namespace weft::collective

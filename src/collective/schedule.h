@@ -66,4 +66,11 @@ Fluid start_fluid(std::string_view algorithm, const Request& request, const Chan
 // then a sample.
 std::vector<std::uint32_t> node_offsets(std::uint32_t nodes);
 
+// `each` bytes from every rank to every other, straight; far nodes by node_offsets.
+void every_pair(const ChannelPlan& plan, double each, EdgeList& edges);
+
+// All-to-all along rails: by NVLink to the local GPU of the target's place, then across.
+void rail_exchange_steps(const Request& request, const ChannelPlan& plan, const EmitStep& emit);
+void rail_exchange_edges(const Request& request, const ChannelPlan& plan, EdgeList& edges);
+
 }  // namespace weft::collective

@@ -60,7 +60,11 @@ ModelPoint sized(const TunerInput& input, Row row, Protocol protocol) {
 // LL and Simple of sends are not compared: NCCL goes by the bytes to one peer.
 bool peer_protocol_fits(const TunerInput& input, Protocol protocol) {
   const double n = static_cast<double>(std::max<std::size_t>(input.plan->group.gpus.size(), 1));
-  const double to_peer = input.size.to_double() / (input.kind == CollectiveKind::send_recv ? 1 : n);
+  double to_peer = input.size.to_double();
+  if (input.kind == CollectiveKind::hypercube)
+    to_peer /= 2;  // the last round, which moves most
+  else if (input.kind != CollectiveKind::send_recv)
+    to_peer /= n;
   return (to_peer <= kPeerLlLimit) == (protocol == Protocol::ll);
 }
 
@@ -76,7 +80,9 @@ Candidate candidate(const TunerInput& input, const RowName& row, Protocol protoc
   out.bandwidth_gb_per_s = point.bandwidth_gb_per_s;
   out.why_not = Model(input.kind, *input.plan).why_not(row.row, protocol);
   out.only_forced = starts_with(out.why_not, "not one of NCCL's");
-  if (out.why_not.empty() && row.row == Row::direct && !peer_protocol_fits(input, protocol)) {
+  const bool nccl_sends = row.row == Row::direct || row.row == Row::pxn ||
+                          (row.row == Row::hypercube && input.kind == CollectiveKind::hypercube);
+  if (out.why_not.empty() && nccl_sends && !peer_protocol_fits(input, protocol)) {
     out.why_not = protocol == Protocol::ll ? "LL carries up to 16 KiB to a peer"
                                            : "up to 16 KiB to a peer go by LL";
     out.only_forced = true;

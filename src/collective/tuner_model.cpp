@@ -2,16 +2,26 @@
 
 #include <fmt/format.h>
 
+#include "collective/rounds.h"
+
 namespace weft::collective {
 namespace {
 
 using work::CollectiveKind;
+
+constexpr const char* kNotNccls = "not one of NCCL's: runs when asked for";
 
 std::size_t index(Protocol p) {
   return static_cast<std::size_t>(p);
 }
 
 }  // namespace
+
+std::string_view name_of(Row row) {
+  for (const RowName& each : kRows)
+    if (each.row == row) return each.name;
+  return {};
+}
 
 Model::Model(CollectiveKind kind, const ChannelPlan& plan, bool with_nic)
     : kind_(kind), plan_(plan), nic_latency_(with_nic ? plan.nic_latency_us : 0) {
@@ -29,7 +39,8 @@ bool Model::has(Row row, Protocol protocol) const {
   const bool simple = protocol == Protocol::simple;
   switch (row) {
     case Row::ring:
-      return kind_ != CollectiveKind::all_to_all && kind_ != CollectiveKind::send_recv;
+      return kind_ == CollectiveKind::all_reduce || gathers() ||
+             kind_ == CollectiveKind::broadcast || kind_ == CollectiveKind::reduce;
     case Row::tree:
       return kind_ == CollectiveKind::all_reduce;
     case Row::nvls:
@@ -43,12 +54,34 @@ bool Model::has(Row row, Protocol protocol) const {
     case Row::direct:
       return protocol != Protocol::ll128 &&
              (kind_ == CollectiveKind::all_to_all || kind_ == CollectiveKind::send_recv ||
+              kind_ == CollectiveKind::gather || kind_ == CollectiveKind::scatter ||
               (simple && gathers()));
     case Row::hierarchical:
       return simple && (kind_ == CollectiveKind::all_reduce || gathers() ||
                         kind_ == CollectiveKind::all_to_all);
+    default:
+      return protocol != Protocol::ll128 && sends(row);
   }
-  return false;
+}
+
+// Which collectives the algorithms made of sends do.
+bool Model::sends(Row row) const {
+  switch (row) {
+    case Row::halving_doubling:
+      return kind_ == CollectiveKind::all_reduce || gathers();
+    case Row::bruck:
+      return kind_ == CollectiveKind::all_to_all || kind_ == CollectiveKind::all_gather;
+    case Row::hypercube:
+      return kind_ == CollectiveKind::all_to_all || kind_ == CollectiveKind::all_gather ||
+             kind_ == CollectiveKind::hypercube;
+    case Row::pairwise:
+    case Row::pxn:
+      return kind_ == CollectiveKind::all_to_all;
+    case Row::binomial:
+      return work::has_root(kind_);
+    default:
+      return false;
+  }
 }
 
 ModelPoint Model::point(Row row, Protocol protocol) const {
@@ -72,8 +105,9 @@ ModelPoint Model::point(Row row, Protocol protocol) const {
       return direct(protocol);
     case Row::hierarchical:
       return hierarchical();
+    default:
+      return by_shares(row, protocol);
   }
-  return {};
 }
 
 ModelPoint Model::ring(Protocol protocol) const {
@@ -239,6 +273,30 @@ ModelPoint Model::hierarchical() const {
           fmt::format("{} + {} x {} + {} x {}", base, intra_hops, intra, inter_hops, inter)};
 }
 
+// Rounds of sends, in the style of the rows above: a hop for each round, what the busiest rank puts
+// on its NVLinks and its NICs. LL waits for its flag as in `direct`. nccl-tests' hypercube launches
+// every round for itself.
+ModelPoint Model::by_shares(Row row, Protocol protocol) const {
+  const Shares shares = shares_of(name_of(row), kind_, plan_);
+  const std::size_t p = index(protocol);
+  const double intra = inside().ring[p];
+  const double inter = nodes_ > 1 ? across(tables::kNetworkHop.ring[p], protocol) : 0;
+  const double intra_bw = channels() * plan_.ring_bw_intra;
+  const double nic_bw = channels() * plan_.ring_bw_inter / local_;
+  double seconds_per_gb = intra_bw > 0 ? shares.inside / intra_bw : 0;
+  if (nic_bw > 0) seconds_per_gb = std::max(seconds_per_gb, shares.outside / nic_bw);
+  if (protocol == Protocol::ll) seconds_per_gb *= 2;
+  const int launches =
+      kind_ == CollectiveKind::hypercube ? shares.intra_hops + shares.inter_hops : 1;
+  const double base = launches * tables::kRingBase[p];
+  const int flags = protocol == Protocol::ll ? 1 : 0;
+  const int intra_hops = shares.intra_hops + (shares.inter_hops == 0 ? flags : 0);
+  const int inter_hops = shares.inter_hops + (shares.inter_hops > 0 ? flags : 0);
+  return {base + intra_hops * intra + inter_hops * inter, 0,
+          seconds_per_gb > 0 ? 1 / seconds_per_gb : 0,
+          fmt::format("{} + {} x {} + {} x {}", base, intra_hops, intra, inter_hops, inter)};
+}
+
 // EFA brings a tuner of its own, which stands before NCCL's. On 8-GPU nodes it keeps NVLS tree for
 // two nodes and for more than 128 ranks (aws-ofi-nccl, Apache-2.0, src/tuner/nccl_ofi_regions.cpp,
 // the regions of P5).
@@ -246,6 +304,15 @@ bool Model::takes_ring_over_nvls_tree() const {
   constexpr int kMostRanks = 128;
   return plan_.nic_vendor == fabric::Vendor::aws && local_ == 8 && nodes_ > 2 &&
          nodes_ * local_ <= kMostRanks;
+}
+
+// Rows whose algorithm itself says what it needs.
+std::string Model::refused(Row row) const {
+  const Algorithm* algorithm = find_algorithm(name_of(row));
+  const std::string why = algorithm->refuse({kind_, Bytes(), 0, Protocol::simple}, plan_);
+  if (!why.empty() || row == Row::pat || row == Row::pxn || kind_ == CollectiveKind::hypercube)
+    return why;
+  return kNotNccls;
 }
 
 std::string Model::why_not(Row row, Protocol protocol) const {
@@ -274,17 +341,17 @@ std::string Model::why_not(Row row, Protocol protocol) const {
     case Row::collnet_direct:
     case Row::collnet_chain:
       return "needs reduction in the network (SHARP), which this fabric does not offer";
-    case Row::pat:
-      return local_ > 1 ? "needs one rank a node" : "listed for its cost; there is no PAT schedule";
-    case Row::hierarchical:
-      return nodes_ == 1 ? "needs two nodes or more" : "not one of NCCL's: runs when asked for";
     case Row::direct:
-      return gathers() ? "not one of NCCL's for this collective: runs when asked for" : "";
+      if (gathers()) return "not one of NCCL's for this collective: runs when asked for";
+      return kind_ == CollectiveKind::all_to_all && nodes_ > 1 && plan_.rail_relay
+                 ? "not one of NCCL's here, it sends by PXN: runs when asked for"
+                 : "";
     case Row::ring:
     case Row::tree:
       return {};
+    default:
+      return refused(row);
   }
-  return {};
 }
 
 }  // namespace weft::collective

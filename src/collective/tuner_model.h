@@ -24,21 +24,34 @@ enum class Row : std::uint8_t {
   collnet_chain,
   pat,
   direct,
-  hierarchical
+  pxn,
+  hierarchical,
+  halving_doubling,
+  bruck,
+  pairwise,
+  hypercube,
+  binomial
 };
 struct RowName {
   Row row;
   std::string_view name;
 };
-inline constexpr std::array<RowName, 9> kRows{{{Row::ring, "ring"},
-                                               {Row::tree, "tree"},
-                                               {Row::nvls, "nvls"},
-                                               {Row::nvls_tree, "nvls_tree"},
-                                               {Row::collnet_direct, "collnet_direct"},
-                                               {Row::collnet_chain, "collnet_chain"},
-                                               {Row::pat, "pat"},
-                                               {Row::direct, "direct"},
-                                               {Row::hierarchical, "hierarchical"}}};
+inline constexpr std::array<RowName, 15> kRows{{{Row::ring, "ring"},
+                                                {Row::tree, "tree"},
+                                                {Row::nvls, "nvls"},
+                                                {Row::nvls_tree, "nvls_tree"},
+                                                {Row::collnet_direct, "collnet_direct"},
+                                                {Row::collnet_chain, "collnet_chain"},
+                                                {Row::pat, "pat"},
+                                                {Row::direct, "direct"},
+                                                {Row::pxn, "pxn"},
+                                                {Row::hierarchical, "hierarchical"},
+                                                {Row::halving_doubling, "halving_doubling"},
+                                                {Row::bruck, "bruck"},
+                                                {Row::pairwise, "pairwise"},
+                                                {Row::hypercube, "hypercube"},
+                                                {Row::binomial, "binomial"}}};
+std::string_view name_of(Row row);
 
 // The figures of one plan and collective, with the model's notation.
 class Model {
@@ -53,6 +66,8 @@ class Model {
   [[nodiscard]] bool takes_ring_over_nvls_tree() const;
 
  private:
+  [[nodiscard]] bool sends(Row row) const;
+  [[nodiscard]] std::string refused(Row row) const;
   [[nodiscard]] bool gathers() const {
     return kind_ == work::CollectiveKind::all_gather ||
            kind_ == work::CollectiveKind::reduce_scatter;
@@ -90,6 +105,7 @@ class Model {
   [[nodiscard]] ModelPoint pat() const;
   [[nodiscard]] ModelPoint direct(Protocol protocol) const;
   [[nodiscard]] ModelPoint hierarchical() const;
+  [[nodiscard]] ModelPoint by_shares(Row row, Protocol protocol) const;
 
   work::CollectiveKind kind_;
   const ChannelPlan& plan_;

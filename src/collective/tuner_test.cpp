@@ -25,6 +25,12 @@ ChannelPlan plan_of(const PlanShape& shape) {
   plan.nodes = shape.nodes;
   plan.ranks_per_node = shape.local;
   plan.group.gpus.resize(static_cast<std::size_t>(shape.nodes * shape.local));
+  plan.node_ranks.resize(static_cast<std::size_t>(shape.nodes));
+  for (std::uint32_t rank = 0; rank < plan.group.gpus.size(); ++rank) {
+    plan.rank_node.push_back(rank / static_cast<std::uint32_t>(shape.local));
+    plan.rank_local.push_back(rank % static_cast<std::uint32_t>(shape.local));
+    plan.node_ranks[plan.rank_node.back()].push_back(rank);
+  }
   plan.channels.resize(static_cast<std::size_t>(shape.channels));
   plan.ring_bw_intra = plan.tree_bw_intra = shape.intra;
   plan.ring_bw_inter = plan.tree_bw_inter = shape.inter;
@@ -183,6 +189,34 @@ TEST(Tuner, RingSimplePlateauAcrossNodes) {
 // Eight heads of 40 GB/s: 8 x 40 x 0.85 x 7/8 x 2 = 476 on the bus; nccl-tests shows 480 on DGX
 // H100 with NVLink SHARP. Four of 60: 4 x 60 x 0.85 x 3/4 x 2 = 306, under the ring's 360: with
 // four GPUs NCCL stays with the ring, as measured (363 GB/s on 4 H200).
+// Rounds at distance 1, 2, 4 stay in a node of 8, the two at 8 and 16 cross, out and back again:
+// 8.4 + 6 x 3.4 + 4 x 14. Bytes inside: 2 x 7/8 S a GPU over 12 x 30 GB/s; outside, which is less:
+// 2 (1/8 - 1/32) S over 12 x 30 / 8 GB/s a NIC.
+TEST(Tuner, RoundsOfSendsPayTheirHopsAndBytes) {
+  const ChannelPlan plan = plan_of({.nodes = 4});
+  EXPECT_NEAR(latency(plan, "halving_doubling", Protocol::simple), 84.8, 1e-9);
+  EXPECT_NEAR(bandwidth(plan, "halving_doubling", Protocol::simple), 360 / 1.75, 1e-9);
+  // Bruck: 5 rounds, some rank crosses in each; LL waits for one flag more: 6.6 + 6 x 2.7.
+  EXPECT_NEAR(latency(plan, "bruck", Protocol::ll, CollectiveKind::all_to_all), 22.8, 1e-9);
+  // nccl-tests launches every round of its hypercube: 5 x 8.4 + 3 x 3.4 + 2 x 14.
+  EXPECT_NEAR(latency(plan, "hypercube", Protocol::simple, CollectiveKind::hypercube), 80.2, 1e-9);
+}
+
+TEST(Tuner, PatIsNcclsOwnOnlyWithOneGpuANode) {
+  std::string reason;
+  ChannelPlan thin = plan_of({.nodes = 16, .local = 1});
+  const auto best =
+      choose({CollectiveKind::all_gather, Bytes::kib(64), &thin}, {"pat", std::nullopt, 0}, reason);
+  ASSERT_TRUE(best) << reason;
+  EXPECT_TRUE(best->enabled);
+  // 8 + 4 x 14/3.5 + 2.8 x 16
+  EXPECT_NEAR(best->latency_us, 68.8, 1e-9);
+  const ChannelPlan wide = plan_of({.nodes = 2});
+  EXPECT_FALSE(choose({CollectiveKind::all_gather, Bytes::kib(64), &wide}, {"pat", std::nullopt, 0},
+                      reason));
+  EXPECT_NE(reason.find("needs one rank a node"), std::string::npos) << reason;
+}
+
 TEST(Tuner, NvlsWinsWithEightGpusAndLosesWithFour) {
   ChannelPlan eight = plan_of({});
   eight.nvls = true;

@@ -37,6 +37,7 @@ struct ServerOptions {
   bool peer_to_peer = true;
   bool gpu_direct_rdma = true;
   bool ats = false;
+  bool multicast = false;     // NVLS, of compute capability 9.0
   int nvlink_generation = 4;  // 0: no NVLink
   std::vector<int> nvlinks = {5, 4, 4, 5};
   BitRate peer_rate = BitRate::from_gigabytes_per_second(22);  // between sockets
@@ -53,6 +54,10 @@ inline Fabric hgx(const ServerOptions& o = {}) {
   gpu.peer_to_peer = o.peer_to_peer;
   gpu.gpu_direct_rdma = o.gpu_direct_rdma;
   gpu.ats = o.ats;
+  gpu.multicast = o.multicast;
+  gpu.compute_capability = o.multicast ? 90 : 0;
+  DeviceClass nvlink_switch = device(DeviceKind::nvswitch, "nvswitch");
+  nvlink_switch.multicast = o.multicast;
   const auto pcie = b.link_class(pcie_link_class(o.pcie_generation, 16));
   const auto die = b.link_class(on_die());
   LinkClass upi;
@@ -87,8 +92,8 @@ inline Fabric hgx(const ServerOptions& o = {}) {
     }
   }
   for (std::size_t s = 0; o.nvlink_generation > 0 && s < o.nvlinks.size(); ++s) {
-    const auto nvswitch = b.add_device(b.device_class(device(DeviceKind::nvswitch, "nvswitch")),
-                                       {.name = fmt::format("nvswitch{}", s)});
+    const auto nvswitch =
+        b.add_device(b.device_class(nvlink_switch), {.name = fmt::format("nvswitch{}", s)});
     const auto nvlink = b.link_class(nvlink_link_class(o.nvlink_generation, o.nvlinks[s]));
     for (const DeviceId g : gpus) b.add_link({g, nvswitch}, nvlink);
   }

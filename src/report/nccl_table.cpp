@@ -30,8 +30,18 @@ constexpr std::array<Type, 13> kTypes = {{{"int8", 1},
                                           {"char", 1}}};
 
 bool splits_by_rank(work::CollectiveKind kind) {
-  return kind == work::CollectiveKind::all_gather || kind == work::CollectiveKind::reduce_scatter ||
-         kind == work::CollectiveKind::all_to_all;
+  using enum work::CollectiveKind;
+  return kind == all_gather || kind == reduce_scatter || kind == all_to_all || kind == gather ||
+         kind == scatter || kind == hypercube;
+}
+
+// A rank's share is a multiple of this many elements: 16 bytes, none for gather and scatter, and
+// four elements for hypercube.
+std::int64_t share_alignment(work::CollectiveKind kind, int type_bytes) {
+  using enum work::CollectiveKind;
+  if (kind == gather || kind == scatter) return 1;
+  if (kind == hypercube) return 4;
+  return std::max<std::int64_t>(1, 16 / type_bytes);
 }
 
 std::string program_name(const Bench& bench) {
@@ -203,8 +213,7 @@ SizeAndCount size_and_count(work::CollectiveKind kind, Bytes asked, int ranks, i
     const std::int64_t count = asked.count() / type_bytes;
     return {Bytes(count * type_bytes), count};
   }
-  // Each rank's share is a multiple of 16 bytes, as nccl-tests aligns it.
-  const std::int64_t align = std::max<std::int64_t>(1, 16 / type_bytes);
+  const std::int64_t align = share_alignment(kind, type_bytes);
   const std::int64_t count = asked.count() / type_bytes / ranks / align * align;
   return {Bytes(count * ranks * type_bytes), count};
 }

@@ -10,7 +10,8 @@ namespace weft::work {
 namespace {
 
 constexpr std::array<std::string_view, kCollectiveKindCount> kNames = {
-    "all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast", "reduce", "send_recv"};
+    "all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast",
+    "reduce",     "send_recv",  "gather",         "scatter",    "hypercube"};
 
 // Names other tools use for the same collective, without separators.
 struct Alias {
@@ -102,8 +103,7 @@ class Validator {
     if (members.size() < 2)
       faults_.push_back(fmt::format("{}: {} needs two ranks or more, group {} has {}", who,
                                     to_text(op.kind), op.group.value, members.size()));
-    const bool rooted = op.kind == CollectiveKind::broadcast || op.kind == CollectiveKind::reduce;
-    if (rooted && op.root.index() >= members.size())
+    if (has_root(op.kind) && op.root.index() >= members.size())
       faults_.push_back(fmt::format("{}: root {} is not a place in group {} of {} ranks", who,
                                     op.root.value, op.group.value, members.size()));
     if (op.size < Bytes()) faults_.push_back(fmt::format("{}: negative size", who));
@@ -164,6 +164,15 @@ std::vector<std::string> collective_names() {
   return {kNames.begin(), kNames.end()};
 }
 
+bool has_root(CollectiveKind kind) {
+  return kind == CollectiveKind::broadcast || kind == CollectiveKind::reduce ||
+         kind == CollectiveKind::gather || kind == CollectiveKind::scatter;
+}
+
+double algbw_factor(CollectiveKind kind, int ranks) {
+  return kind == CollectiveKind::hypercube ? (ranks - 1.0) / ranks : 1;
+}
+
 double busbw_factor(CollectiveKind kind, int ranks) {
   const double n = ranks;
   switch (kind) {
@@ -172,10 +181,13 @@ double busbw_factor(CollectiveKind kind, int ranks) {
     case CollectiveKind::all_gather:
     case CollectiveKind::reduce_scatter:
     case CollectiveKind::all_to_all:
+    case CollectiveKind::gather:
+    case CollectiveKind::scatter:
       return (n - 1) / n;
     case CollectiveKind::broadcast:
     case CollectiveKind::reduce:
     case CollectiveKind::send_recv:
+    case CollectiveKind::hypercube:
       return 1;
   }
   return 1;

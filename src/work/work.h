@@ -26,14 +26,21 @@ enum class CollectiveKind : std::uint8_t {
   all_to_all,
   broadcast,
   reduce,
-  send_recv
+  send_recv,
+  gather,
+  scatter,
+  hypercube  // nccl-tests' all-gather of log2 n rounds of sends, each a launch of its own
 };
-inline constexpr std::size_t kCollectiveKindCount = 7;
+inline constexpr std::size_t kCollectiveKindCount = 10;
 std::string_view to_text(CollectiveKind kind);                          // "all_reduce"
 std::optional<CollectiveKind> parse_collective(std::string_view text);  // also alltoall, sendrecv
 std::vector<std::string> collective_names();
-// nccl-tests: busbw = algbw x this. all_reduce 2(n-1)/n; all_gather, reduce_scatter, all_to_all
-// (n-1)/n; else 1.
+// Broadcast, reduce, gather, scatter: one rank has or gets everything.
+bool has_root(CollectiveKind kind);
+// nccl-tests: algbw = size / time x this; 1 but for hypercube, which counts (n-1)/n of the size.
+double algbw_factor(CollectiveKind kind, int ranks);
+// nccl-tests: busbw = algbw x this. all_reduce 2(n-1)/n; all_gather, reduce_scatter, all_to_all,
+// gather, scatter (n-1)/n; else 1.
 double busbw_factor(CollectiveKind kind, int ranks);
 
 struct Compute {
@@ -47,7 +54,8 @@ struct Transfer {
 };
 
 // `size` is nccl-tests' size column: all_reduce, broadcast, reduce: the buffer of each rank;
-// all_gather, reduce_scatter, all_to_all: all n chunks together; send_recv: bytes each rank sends.
+// all_gather, reduce_scatter, all_to_all, gather, scatter, hypercube: all n chunks together;
+// send_recv: bytes each rank sends.
 // Names are empty for "let the tuner choose"; a name forces it.
 struct CollectiveOp {
   CollectiveKind kind = CollectiveKind::all_reduce;

@@ -40,6 +40,12 @@ TEST(Work, BusBandwidthFactorsAreThoseOfNcclTests) {
   EXPECT_DOUBLE_EQ(busbw_factor(CollectiveKind::reduce_scatter, 4), 0.75);  // 3/4
   EXPECT_DOUBLE_EQ(busbw_factor(CollectiveKind::all_to_all, 2), 0.5);       // 1/2
   EXPECT_DOUBLE_EQ(busbw_factor(CollectiveKind::broadcast, 8), 1);
+  EXPECT_DOUBLE_EQ(busbw_factor(CollectiveKind::gather, 4), 0.75);   // 3/4
+  EXPECT_DOUBLE_EQ(busbw_factor(CollectiveKind::scatter, 4), 0.75);  // 3/4
+  // hypercube_perf: (n-1) shares in the algorithm bandwidth already.
+  EXPECT_DOUBLE_EQ(algbw_factor(CollectiveKind::hypercube, 8), 0.875);
+  EXPECT_DOUBLE_EQ(busbw_factor(CollectiveKind::hypercube, 8), 1);
+  EXPECT_DOUBLE_EQ(algbw_factor(CollectiveKind::all_reduce, 8), 1);
 }
 
 TEST(Work, SoundWorkHasNoFaults) {

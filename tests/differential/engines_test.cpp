@@ -6,8 +6,11 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <set>
 
+#include "base/errors.h"
 #include "base/random.h"
+#include "collective/collective.h"
 #include "engine/analytic/analytic_engine.h"
 #include "engine/flow/flow_engine.h"
 #include "engine/test_cluster.h"
@@ -123,6 +126,44 @@ TEST_P(Engines, SharingOnlyCostsTime) {
     EXPECT_GE(flow.ops[i].end.since_start().to_seconds(),
               analytic.ops[i].end.since_start().to_seconds() * (1 - 1e-9) - 1e-11);
   for (const result::LinkLoad& load : flow.links) EXPECT_LE(load.utilisation, 1 + 1e-9);
+}
+
+// Every algorithm and collective that a rail cluster of 8-GPU NVSwitch servers can run: on all
+// ranks, on one server, and on one GPU a server. Alone on the fabric nothing is shared but by the
+// collective itself, so both engines give the same time.
+TEST(EveryAlgorithm, TakesTheSameTimeInBothEngines) {
+  fabric::testing::ServerOptions options;
+  options.multicast = true;
+  engine::testing::TestCluster cluster(fabric::testing::hgx(options));
+  work::Work& work = cluster.setup.work;
+  work.groups.resize(1);
+  work.groups.push_back({work.groups[0].begin(), work.groups[0].begin() + 8});
+  work.groups.push_back({work.groups[0][0], work.groups[0][8]});
+  std::set<std::string_view> ran;
+  for (const collective::Algorithm* algorithm : collective::all_algorithms())
+    for (std::size_t kind = 0; kind < work::kCollectiveKindCount; ++kind)
+      for (std::size_t group = 0; group < 3; ++group) {
+        work::CollectiveOp op;
+        op.kind = static_cast<work::CollectiveKind>(kind);
+        op.group = work::GroupId(group);
+        op.size = Bytes(3 << 20);
+        op.algorithm = algorithm->name();
+        work.ops = {work::Op{op, Instant(), {}, ""}};
+        double times[2] = {0, 0};
+        try {
+          times[0] = engine::analytic_engine().run(cluster.setup, nullptr).completion.to_seconds();
+        } catch (const InputError&) {
+          continue;  // refused, with a reason
+        }
+        times[1] = engine::flow_engine().run(cluster.setup, nullptr).completion.to_seconds();
+        SCOPED_TRACE(
+            fmt::format("{} {} group {}", algorithm->name(), work::to_text(op.kind), group));
+        EXPECT_GT(times[0], 0);
+        EXPECT_NEAR(times[1], times[0], 0.03 * times[0]);
+        ran.insert(algorithm->name());
+      }
+  for (const collective::Algorithm* algorithm : collective::all_algorithms())
+    EXPECT_TRUE(ran.contains(algorithm->name())) << algorithm->name() << " never ran";
 }
 
 }  // namespace
