@@ -24,6 +24,8 @@ std::vector<OptionSpec> session_options() {
       {"nodes", "N", "COUNT", "copies of a single server, joined by one switch a rail", ""},
       {"mtu", "", "SIZE", "payload bytes of a network packet; default: the stack's", ""},
       {"queue-pairs", "", "COUNT", "queue pairs a connection, each with its own path", "1"},
+      {"routing", "", "POLICY",
+       "ecmp, spray, adaptive, dimension_order, up_down or valiant; default: the cluster's", ""},
       {"via", "", "WAY", "force the way between GPUs (nvlink, p2p, gdr, rdma, staged, tcp)", ""},
       {"seed", "", "N", "seed of hashes and patterns", "1"},
   };
@@ -38,6 +40,9 @@ scenario::Session open_session(const scenario::Library& library, const std::stri
   scenario::StackOptions options;
   if (const auto stack = arguments.text("stack")) {
     options.stack = scenario::TextAt{*stack, {"command line, --stack", 0, 0}};
+  }
+  if (const auto routing = arguments.text("routing")) {
+    options.routing = scenario::TextAt{*routing, {"command line, --routing", 0, 0}};
   }
   options.mtu = arguments.size("mtu");
   options.queue_pairs = static_cast<int>(arguments.integer("queue-pairs", 1, 256).value_or(1));

@@ -50,6 +50,7 @@ int run(const Arguments& arguments, const Streams& streams) {
     note(streams, fmt::format("no such path: {}", answer.refusal));
     return 1;
   }
+  if (!answer.path->note.empty()) note(streams, "note: " + answer.path->note);
   print(streams, arguments.flag("json")
                      ? report::path_json(session.fabric(), *answer.path, question)
                      : report::path_text(session.fabric(), *answer.path, question));

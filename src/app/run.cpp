@@ -18,6 +18,7 @@ std::string setup_json(const scenario::ScenarioFile& file, const std::string& te
                        std::string_view cluster) {
   JsonWriter json(0);
   json.begin_object().member("cluster", cluster).member("stack", session.stack());
+  json.member("routing", routing::to_text(session.routing()));
   json.member("engine", engine.name())
       .member("seed", file.seed)
       .member("queue_pairs", file.queue_pairs);
@@ -41,12 +42,15 @@ void write_folder(const std::string& folder, const std::string& json, const fabr
 }
 
 scenario::Session open_scenario(const scenario::Library& library,
-                                const scenario::ScenarioFile& file, const std::string& cluster) {
+                                const scenario::ScenarioFile& file, const std::string& cluster,
+                                const std::optional<std::string>& routing) {
   scenario::OpenOptions open;
   open.nodes = file.nodes;
   if (file.cluster) open.asked_at = file.cluster->where;
   scenario::StackOptions options;
   options.stack = file.stack;
+  options.routing = file.routing;
+  if (routing) options.routing = scenario::TextAt{*routing, {"command line, --routing", 0, 0}};
   options.seed = static_cast<std::uint64_t>(file.seed);
   options.queue_pairs = file.queue_pairs;
   if (file.via) {
@@ -70,7 +74,8 @@ int run(const Arguments& arguments, const Streams& streams) {
   }
   const std::string cluster = given ? *given : file.cluster->text;
   const scenario::Library library = shipped_library();
-  const scenario::Session session = open_scenario(library, file, cluster);
+  const scenario::Session session =
+      open_scenario(library, file, cluster, arguments.text("routing"));
   for (const std::string& assumption : session.cluster().notes)
     note(streams, "note: " + assumption);
   const engine::Engine& engine = arguments.given("engine") || !file.engine
@@ -99,6 +104,7 @@ Command run_command() {
           {{"SCENARIO", "a scenario file (weft: scenario/1)"}},
           {{"cluster", "c", "SOURCE", "use this cluster instead of the scenario's", ""},
            {"engine", "", "NAME", "analytic or flow; default: the scenario's, else flow", "flow"},
+           {"routing", "", "POLICY", "ecmp, spray, ... instead of the scenario's or cluster's", ""},
            {"output", "o", "FOLDER", "write result.json, links.csv and flows.csv there", ""},
            {"json", "", "", "JSON on stdout (schema weft/run/1)", ""}},
           run};

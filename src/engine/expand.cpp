@@ -33,8 +33,25 @@ std::string op_name(const work::Work& work, work::OpId op) {
                        : fmt::format("op {} ({})", op.value, label);
 }
 
-// Adds up entries of one link within [begin, end of shares). Paths are short: a linear search.
+// Adds up entries of one link within [begin, end of shares). Paths are short: a linear search; what
+// is spread over many is sorted by link first, so that equal ones are neighbours.
 void merge_tail(std::vector<LinkShare>& shares, std::size_t begin) {
+  constexpr std::size_t kShort = 32;
+  if (shares.size() - begin > kShort) {
+    std::stable_sort(shares.begin() + static_cast<std::ptrdiff_t>(begin), shares.end(),
+                     [](const LinkShare& a, const LinkShare& b) { return a.link < b.link; });
+    std::size_t end = begin + 1;
+    for (std::size_t i = end; i < shares.size(); ++i) {
+      if (shares[end - 1].link != shares[i].link) {
+        shares[end++] = shares[i];
+        continue;
+      }
+      shares[end - 1].spent += shares[i].spent;
+      shares[end - 1].wire += shares[i].wire;
+    }
+    shares.resize(end);
+    return;
+  }
   std::size_t end = begin;
   for (std::size_t i = begin; i < shares.size(); ++i) {
     std::size_t same = begin;

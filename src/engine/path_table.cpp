@@ -182,20 +182,37 @@ bool PathTable::stamp_network(const PathPattern& pattern, const Connection& conn
   const fabric::DeviceId from_nic(std::size_t{base_of(connection.source)} + pattern.source_nic);
   const fabric::DeviceId to_nic(std::size_t{base_of(connection.destination)} +
                                 pattern.destination_nic);
-  route_.clear();
-  if (!routes_->path(from_nic, to_nic, connection.entropy, route_)) return false;
-  for (fabric::LinkId link : route_) {
-    const auto link_class = fabric_->link_class_id(link);
-    const auto far_class = fabric_->info(fabric_->to(link)).device_class;
-    const auto known = std::find_if(
-        pattern.network.begin(), pattern.network.end(), [&](const PathPattern::NetworkHop& hop) {
-          return hop.link_class == link_class && hop.far_class == far_class;
-        });
-    if (known == pattern.network.end()) return false;
-    out.shares.push_back({link, known->spent, known->spent});
-    out.latency += known->latency;
+  spread_.clear();
+  if (routes_->spreads()) {
+    if (!routes_->spread(from_nic, to_nic, connection.entropy, spread_)) return false;
+  } else {
+    route_.clear();
+    if (!routes_->path(from_nic, to_nic, connection.entropy, route_)) return false;
+    for (const fabric::LinkId link : route_) spread_.push_back({link, 1});
+  }
+  for (const auto& [link, fraction] : spread_) {
+    const auto cost = network_cost(pattern, link);
+    if (!cost) return false;
+    out.shares.push_back({link, cost->spent * fraction, cost->spent * fraction});
+    out.latency += fraction == 1 ? cost->latency : cost->latency.scaled(fraction);
   }
   return true;
+}
+
+// What the pattern has learned of links of this class. A spread meets classes that the one path
+// which was learned from did not: packets of a connection cost every network link the same bytes.
+std::optional<PathPattern::NetworkHop> PathTable::network_cost(const PathPattern& pattern,
+                                                               fabric::LinkId link) const {
+  const auto link_class = fabric_->link_class_id(link);
+  const fabric::DeviceId far = fabric_->to(link);
+  const auto far_class = fabric_->info(far).device_class;
+  for (const PathPattern::NetworkHop& hop : pattern.network) {
+    if (hop.link_class == link_class && hop.far_class == far_class) return hop;
+  }
+  if (!routes_->spreads() || pattern.network.empty()) return std::nullopt;
+  const Duration latency =
+      fabric_->link_class(link).latency + fabric::forwarding_time(*fabric_, costs_, link);
+  return PathPattern::NetworkHop{link_class, far_class, pattern.network.front().spent, latency};
 }
 
 PathPattern::LocalHop PathTable::cost_of(const fabric::Hop& hop, fabric::Mover mover) const {
@@ -212,6 +229,24 @@ void PathTable::emit(fabric::LinkId link, const PathPattern::LocalHop& cost,
   if (cost.reverse > 0) shares.push_back({fabric::reverse(link), cost.reverse, cost.reverse});
 }
 
+// The links of the path that the pattern was learned from, in order; its network links are spread
+// where the routing policy says so.
+void PathTable::fill_from_sample(const PathPattern& pattern, const Connection& c, Resolved& out) {
+  const bool spreads = pattern.crosses_network && routes_->spreads();
+  bool in_network = false;
+  out.shares.clear();
+  out.latency = spreads ? pattern.local_latency : pattern.sample.latency;
+  for (const fabric::Leg& leg : pattern.sample.legs) {
+    for (const fabric::Hop& hop : leg.hops) {
+      if (!spreads || !fabric::is_network(fabric_->link_class(hop.link).kind)) {
+        emit(hop.link, cost_of(hop, leg.mover), out.shares);
+      } else if (!std::exchange(in_network, true)) {
+        CHECK(stamp_network(pattern, c, out));
+      }
+    }
+  }
+}
+
 bool PathTable::query(const Connection& c, const Key& key, Resolved& out) {
   const fabric::NetworkRoute route =
       [this](fabric::DeviceId from, fabric::DeviceId to, std::uint64_t entropy,
@@ -225,11 +260,8 @@ bool PathTable::query(const Connection& c, const Key& key, Resolved& out) {
       refusals_.emplace(key, refusal_);
     return false;
   }
-  out.shares.clear();
-  for (const fabric::Leg& leg : answer.path->legs)
-    for (const fabric::Hop& hop : leg.hops) emit(hop.link, cost_of(hop, leg.mover), out.shares);
-  out.latency = answer.path->latency;
   PathPattern pattern = learn(c, std::move(*answer.path));
+  fill_from_sample(pattern, c, out);
   const auto known = patterns_.find(key);
   if (known == patterns_.end()) {
     out.pattern = &patterns_.emplace(key, std::move(pattern)).first->second;

@@ -1,8 +1,10 @@
 // From a pair of devices to the share of every link that a byte between them takes. Each kind of
 // path is asked of fabric::find_data_path once per pair of places in servers of equal shape, then
 // stamped onto other servers: links are remembered as (place in the server, port), network links
-// are routed afresh. A stamp that does not fit the fabric (other wiring, other link classes) falls
-// back to asking. Leaves out: sharing and time, which are the engines' business.
+// are routed afresh: over one path, or over all that the routing policy spreads bytes over, each
+// link with its share; the latency is then the mean over the bytes. A stamp that does not fit the
+// fabric (other wiring, other link classes) falls back to asking. Leaves out: sharing and time,
+// which are the engines' business.
 #pragma once
 
 #include <array>
@@ -97,6 +99,9 @@ class PathTable {
   bool stamp_local(const std::vector<PathPattern::LocalHop>& hops, const Connection& connection,
                    Resolved& out) const;
   bool stamp_network(const PathPattern& pattern, const Connection& connection, Resolved& out);
+  [[nodiscard]] std::optional<PathPattern::NetworkHop> network_cost(const PathPattern& pattern,
+                                                                    fabric::LinkId link) const;
+  void fill_from_sample(const PathPattern& pattern, const Connection& connection, Resolved& out);
   bool query(const Connection& connection, const Key& key, Resolved& out);
   void emit(fabric::LinkId link, const PathPattern::LocalHop& cost,
             std::vector<LinkShare>& shares) const;
@@ -114,6 +119,7 @@ class PathTable {
   std::map<Key, std::string> refusals_;  // of ways inside servers, which routes cannot change
   PathPattern one_off_;
   std::vector<fabric::LinkId> route_;
+  std::vector<routing::LinkFraction> spread_;
   std::string refusal_;
 };
 

@@ -79,6 +79,8 @@ struct DataPath {
   int copies = 0;                  // copies of the payload made by CPUs
   Bytes chunk;                     // staging chunk; 0 when not staged
   int slots = 0;
+  // What is out of the ordinary, for people: NICs that are not the nearest, and why.
+  std::string note;
 
   // Time for n bytes alone. Two legs, m chunks that take t1 and t2: t1 + t2 + (m-1) max(t1, t2)
   // with two slots or more, m (t1 + t2) with one; a last smaller chunk is counted as it is.
@@ -107,6 +109,9 @@ struct PathAnswer {
 
 PathAnswer find_data_path(const Fabric& fabric, const PathCosts& costs, const NetworkRoute& route,
                           const PathQuery& query);
+// Time from head in to head out of the device that `into` leads to; 0 where it does not forward.
+Duration forwarding_time(const Fabric& fabric, const PathCosts& costs, LinkId into);
+
 // Every Via except automatic, in the order above.
 std::vector<std::pair<Via, PathAnswer>> find_all_data_paths(const Fabric& fabric,
                                                             const PathCosts& costs,

@@ -112,22 +112,22 @@ void PathBuilder::cap_leg(BitRate rate, std::string reason) {
 
 // What the device at the far end of `into` adds; zero when it does not forward. A class that states
 // no latency takes the constant of its kind.
-Duration PathBuilder::forwarding(LinkId into) const {
-  const DeviceClass& device = fabric_.device_class(fabric_.to(into));
+Duration forwarding_time(const Fabric& fabric, const PathCosts& costs, LinkId into) {
+  const DeviceClass& device = fabric.device_class(fabric.to(into));
   if (device.forwarding_latency.ps() > 0) return device.forwarding_latency;
   if (is_card_slot(device)) return {};
   switch (device.kind) {
     case DeviceKind::pcie_switch:
-      return costs_.pcie_switch_forwarding;
+      return costs.pcie_switch_forwarding;
     case DeviceKind::host_bridge:
-      return costs_.host_bridge_forwarding;
+      return costs.host_bridge_forwarding;
     case DeviceKind::nvswitch:
-      return costs_.nvswitch_forwarding;
+      return costs.nvswitch_forwarding;
     case DeviceKind::network_switch:
     case DeviceKind::gateway:
-      return fabric_.link_class(into).kind == LinkKind::infiniband
-                 ? costs_.infiniband_switch_forwarding
-                 : costs_.ethernet_switch_forwarding;
+      return fabric.link_class(into).kind == LinkKind::infiniband
+                 ? costs.infiniband_switch_forwarding
+                 : costs.ethernet_switch_forwarding;
     default:
       return {};
   }

@@ -42,7 +42,9 @@ class PathBuilder {
 
  private:
   [[nodiscard]] Hop make_hop(LinkId link, const LinkUse& use, bool after_bridge) const;
-  [[nodiscard]] Duration forwarding(LinkId into) const;
+  [[nodiscard]] Duration forwarding(LinkId into) const {
+    return forwarding_time(fabric_, costs_, into);
+  }
   void find_limit();
 
   const Fabric& fabric_;
@@ -74,11 +76,13 @@ void add_copy_from_host(PathBuilder& builder, const Fabric& fabric, const PathCo
                         DeviceId host, DeviceId gpu);
 
 // Which NICs and network links join two ends, or why none do. The NICs are the pinned ones, else
-// the nearest of each end.
+// the nearest of each end, else, where no route joins those (rails or planes of their own), the
+// nearest pair that one joins.
 struct NetworkLegs {
   DeviceId source_nic, destination_nic;
   std::vector<LinkId> links;
   std::string refusal;
+  std::string note;  // DataPath::note
 };
 NetworkLegs find_network(const Fabric& fabric, const NetworkCosts& network,
                          const NetworkRoute& route, const PathQuery& query);

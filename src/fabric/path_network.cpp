@@ -38,6 +38,41 @@ std::string leaves_subnet(const Fabric& fabric, const NetworkCosts& network,
   return {};
 }
 
+// The nearest NICs of both servers that a route joins, when it does not join the usual ones: by the
+// sum of both path classes, then in order. Fills legs, and says what happened.
+void take_other_nics(const Fabric& fabric, const NetworkRoute& route, const PathQuery& query,
+                     NetworkLegs& legs) {
+  const std::string usual =
+      fmt::format("no network route from {} to {}", fabric.name(legs.source_nic),
+                  fabric.name(legs.destination_nic));
+  legs.refusal = usual + ", nor between other NICs of their servers";
+  if (query.source_nic || query.destination_nic) legs.refusal = usual;
+  int best = 1000;
+  std::vector<LinkId> links;
+  for (const DeviceId from : fabric.of_kind(DeviceKind::nic, fabric.info(query.source).server)) {
+    if (query.source_nic && from != *query.source_nic) continue;
+    const int near = static_cast<int>(path_class(fabric, query.source, from).kind);
+    for (const DeviceId to :
+         fabric.of_kind(DeviceKind::nic, fabric.info(query.destination).server)) {
+      if (query.destination_nic && to != *query.destination_nic) continue;
+      const int far = static_cast<int>(path_class(fabric, query.destination, to).kind);
+      links.clear();
+      if (near + far >= best) continue;
+      route(from, to, query.entropy, links);
+      if (links.empty()) continue;
+      best = near + far;
+      legs.source_nic = from;
+      legs.destination_nic = to;
+      legs.links = links;
+    }
+  }
+  if (legs.links.empty()) return;
+  legs.refusal.clear();
+  legs.note = fmt::format(
+      "{}: {} and {} are used instead, over PCIe; collectives relay such bytes over NVLink (PXN)",
+      usual, fabric.name(legs.source_nic), fabric.name(legs.destination_nic));
+}
+
 }  // namespace
 
 NetworkLegs find_network(const Fabric& fabric, const NetworkCosts& network,
@@ -64,9 +99,9 @@ NetworkLegs find_network(const Fabric& fabric, const NetworkCosts& network,
   if (!legs.refusal.empty()) return legs;
   if (route) route(legs.source_nic, legs.destination_nic, query.entropy, legs.links);
   if (legs.links.empty()) {
-    legs.refusal = fmt::format("no network route from {} to {}", fabric.name(legs.source_nic),
-                               fabric.name(legs.destination_nic));
-    return legs;
+    if (route) take_other_nics(fabric, route, query, legs);
+    if (!route) legs.refusal = "no network is known";
+    if (!legs.refusal.empty()) return legs;
   }
   legs.refusal = leaves_subnet(fabric, network, legs.links);
   return legs;

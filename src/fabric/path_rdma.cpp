@@ -43,6 +43,7 @@ PathAnswer direct_path(const Fabric& fabric, const PathCosts& costs, const Netwo
   if (fault.empty()) fault = no_direct_access(fabric, query.destination, network.destination_nic);
   if (!fault.empty()) return refuse(std::move(fault));
   PathBuilder builder(fabric, costs, query, via);
+  builder.path().note = network.note;
   add_rdma_leg(builder, fabric, costs, network, query.source, query.destination);
   return builder.finish();
 }

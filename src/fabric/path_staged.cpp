@@ -76,6 +76,7 @@ PathAnswer across(const Fabric& fabric, const PathCosts& costs, const NetworkRou
   const NetworkLegs network = find_network(fabric, costs.network, route, query);
   if (!network.refusal.empty()) return refuse(network.refusal);
   PathBuilder builder(fabric, costs, query, Via::staged);
+  builder.path().note = network.note;
   if (ends.from_gpu) add_copy_to_host(builder, fabric, costs, query.source, ends.source_host);
   add_rdma_leg(builder, fabric, costs, network, ends.source_host, ends.destination_host);
   if (ends.to_gpu) {

@@ -77,6 +77,7 @@ PathAnswer tcp_path(const Fabric& fabric, const PathCosts& given, const NetworkR
   const bool from_gpu = fabric.kind(query.source) == DeviceKind::gpu;
   const bool to_gpu = fabric.kind(query.destination) == DeviceKind::gpu;
   PathBuilder builder(fabric, costs, query, Via::tcp);
+  builder.path().note = network.note;
   if (from_gpu) add_copy_to_host(builder, fabric, costs, query.source, from);
   add_socket_leg(builder, costs, true);
   add_wire_leg(builder, fabric, costs, network, from, to);

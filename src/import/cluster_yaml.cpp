@@ -244,9 +244,11 @@ void ClusterReader::read_network(const YamlNode& node, bool drawn) {
       network.switches.push_back(read_switch(*s));
     }
   }
+  network.routing = optional_name(fields, "routing");
   spec_.network = std::move(network);
   if (node.kind != YamlNode::Kind::mapping) return;
-  static const std::set<std::string_view> kOwn = {"topology", "link", "uplink", "switch"};
+  static const std::set<std::string_view> kOwn = {"topology", "link", "uplink", "switch",
+                                                  "routing"};
   for (const auto& [key, value] : node.entries) {
     if (!kOwn.contains(key.text)) read_parameter(key, value);
   }

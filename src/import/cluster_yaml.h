@@ -62,6 +62,7 @@ struct ClusterSpec {
     std::optional<Link> link;           // NIC to first switch; drawn links: the default
     std::optional<Link> uplink;         // switch to switch; none: as `link`
     std::vector<Switch> switches;       // by tier, leaf first; one for all; empty: not given
+    std::optional<NameAt> routing;      // "ecmp", "spray", ...; none: ecmp
     std::vector<Parameter> parameters;  // of the topology, names not checked
     SourcePosition where;
   };

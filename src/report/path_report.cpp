@@ -81,6 +81,7 @@ void write_path(JsonWriter& json, const fabric::Fabric& fabric, const fabric::Da
   json.member("cpu_copies", path.copies);
   json.member("narrowest", path.narrowest.valid() ? fabric.link_name(path.narrowest) : path.limit);
   json.member("limit", path.limit);
+  if (!path.note.empty()) json.member("note", path.note);
   if (uses_rdma(path)) {
     json.member("registration_us_once", question.registration.to_microseconds());
   }

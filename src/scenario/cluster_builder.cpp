@@ -53,6 +53,8 @@ class ClusterBuilder {
         spec_.links.empty() && spec_.switches.empty() ? generated() : drawn());
     Cluster cluster;
     cluster.stack = spec_.stack ? spec_.stack->text : default_stack(*fabric);
+    if (spec_.network && spec_.network->routing)
+      cluster.routing = TextAt{spec_.network->routing->text, spec_.network->routing->where};
     cluster.notes = std::move(notes_);
     cluster.fabric = std::move(fabric);
     cluster.name = spec_.file;

@@ -131,6 +131,7 @@ ScenarioFile parse_scenario(std::string_view text, const std::string& file) {
     scenario.stack = optional_text(fields, "stack");
     scenario.engine = optional_text(fields, "engine");
     scenario.via = optional_text(fields, "via");
+    scenario.routing = optional_text(fields, "routing");
     scenario.nodes = fields.optional_int("nodes", 1, 1'000'000);
     scenario.seed = fields.optional_int("seed", 0, INT64_MAX).value_or(1);
     scenario.queue_pairs = static_cast<int>(fields.optional_int("queue_pairs", 1, 256).value_or(1));

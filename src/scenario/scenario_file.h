@@ -39,7 +39,7 @@ struct WorkItem {
 struct ScenarioFile {
   std::string file;
   std::optional<TextAt> cluster;
-  std::optional<TextAt> stack, engine, via;
+  std::optional<TextAt> stack, engine, via, routing;
   std::optional<std::int64_t> nodes;
   std::int64_t seed = 1;
   int queue_pairs = 1;

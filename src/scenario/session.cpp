@@ -21,6 +21,17 @@ const transport::Transport& find_stack(const TextAt& name) {
                    suggest(name.text, names));
 }
 
+routing::Policy find_policy(const TextAt& name, const fabric::Fabric& fabric) {
+  const auto policy = routing::parse_policy(name.text);
+  if (!policy)
+    throw InputError(name.where, fmt::format("there is no routing '{}'", name.text),
+                     suggest(name.text, routing::policy_names()));
+  const std::string refusal = routing::refuse_policy(fabric, *policy);
+  if (!refusal.empty())
+    throw InputError(name.where, refusal, "use ecmp, spray, adaptive, up_down or valiant");
+  return *policy;
+}
+
 std::array<const engine::Engine*, 2> engines() {
   return {&engine::analytic_engine(), &engine::flow_engine()};
 }
@@ -35,8 +46,10 @@ Session::Session(const Library& library, Cluster cluster, const StackOptions& op
   const transport::Transport& transport =
       find_stack(options.stack ? *options.stack : TextAt{cluster_.stack, {}});
   costs_.network = transport.costs(options.mtu.value_or(transport.default_mtu()));
-  routes_ = std::make_unique<routing::Routes>(*cluster_.fabric,
-                                              routing::RouteOptions{options.seed, false});
+  routing::RouteOptions route_options{options.seed, false};
+  const auto& routing = options.routing ? options.routing : cluster_.routing;
+  if (routing) route_options.policy = find_policy(*routing, *cluster_.fabric);
+  routes_ = std::make_unique<routing::Routes>(*cluster_.fabric, route_options);
   options_.seed = options.seed;
   options_.queue_pairs = options.queue_pairs;
   options_.via = options.via;

@@ -18,6 +18,7 @@ struct Cluster {
   std::unique_ptr<fabric::Fabric> fabric;
   std::string name;
   std::string stack;               // preset named by the cluster, or by its network's kind
+  std::optional<TextAt> routing;   // fabric.routing of the cluster file
   std::vector<std::string> notes;  // what was assumed, importer's assumptions first
 };
 
@@ -32,7 +33,8 @@ struct OpenOptions {
 Cluster open_cluster(const Library& library, std::string_view source, const OpenOptions& options);
 
 struct StackOptions {
-  std::optional<TextAt> stack;  // overrides the cluster's
+  std::optional<TextAt> stack;    // overrides the cluster's
+  std::optional<TextAt> routing;  // the same; neither: ecmp
   std::optional<Bytes> mtu;
   std::uint64_t seed = 1;
   int queue_pairs = 1;
@@ -46,6 +48,7 @@ class Session {
   [[nodiscard]] const Cluster& cluster() const { return cluster_; }
   [[nodiscard]] const fabric::Fabric& fabric() const { return *cluster_.fabric; }
   [[nodiscard]] const std::string& stack() const { return stack_; }
+  [[nodiscard]] routing::Policy routing() const { return routes_->policy(); }
   [[nodiscard]] const fabric::PathCosts& costs() const { return costs_; }
   [[nodiscard]] fabric::NetworkRoute network_route() const;
   [[nodiscard]] engine::Setup setup(work::Work work) const;
