@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "collective/channel_search.h"
+#include "collective/network_parts.h"
 #include "collective/nic_choice.h"
 #include "collective/node_view.h"
 
@@ -379,6 +380,11 @@ void Planner::fill_nics() {
       plan_.rank_nic[node.ranks[i / each] * each + i % each] =
           node.devices[shape.view.nics[shape.gpu_nic[i]]];
   }
+  plan_.rank_nic_part = network_parts(fabric_, plan_.rank_nic);
+  if (!plan_.rank_nic_part.empty())
+    note(
+        "the network joins only NICs of one rail or plane: other bytes go over NVLink to the GPU "
+        "beside a NIC of the right one (PXN)");
   plan_.rail_relay = plan_.ranks_per_node > 1 &&
                      std::all_of(shapes_.begin(), shapes_.end(), [](const Shape& shape) {
                        return can_relay(shape.view, shape.gpu_nic);

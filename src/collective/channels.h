@@ -44,6 +44,9 @@ struct ChannelPlan {
   // rank_nic[r * nics_per_rank] on (four with 32 NICs for 8 GPUs). Empty: one node.
   std::vector<fabric::DeviceId> rank_nic;
   int nics_per_rank = 1;
+  // The part of the network that each of rank_nic is in, where rails or planes are not joined
+  // (network_parts.h); empty: one network. Bytes between parts are relayed inside the node.
+  std::vector<std::uint32_t> rank_nic_part;
   // GPU that sits nearest to rank_nic or to a channel's NIC, as place in its node, for PXN.
   std::vector<std::uint32_t> channel_enter_local, channel_leave_local;
   // Per-channel bandwidths of the search, GB/s (NCCL's bwIntra and bwInter), and path types.

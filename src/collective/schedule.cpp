@@ -131,10 +131,28 @@ void EdgeList::nearest(std::uint32_t from, std::uint32_t to, std::size_t channel
   }
   const auto each = static_cast<std::size_t>(plan_.nics_per_rank);
   for (std::size_t i = 0; i < each; ++i) {
-    Edge& edge = add(from, to, channel, bytes / static_cast<double>(each));
-    edge.from_nic = plan_.rank_nic[from * each + i];
+    const double part = bytes / static_cast<double>(each);
+    const Sender sender = sender_to(from, to, i);
+    if (sender.rank != from) {
+      Edge& relay = add(from, sender.rank, channel, part);
+      relay.relay = true;
+      relay.origin = from;
+    }
+    Edge& edge = add(sender.rank, to, channel, part);
+    edge.from_nic = plan_.rank_nic[sender.rank * each + sender.nic];
     edge.to_nic = plan_.rank_nic[to * each + i];
+    if (sender.rank != from) edge.origin = from;
   }
+}
+
+EdgeList::Sender EdgeList::sender_to(std::uint32_t from, std::uint32_t to, std::size_t i) const {
+  const auto& part = plan_.rank_nic_part;
+  const auto each = static_cast<std::size_t>(plan_.nics_per_rank);
+  if (part.empty() || part[from * each + i] == part[to * each + i]) return {from, i};
+  for (const std::uint32_t rank : plan_.node_ranks[plan_.rank_node[from]])
+    for (std::size_t nic = 0; nic < each; ++nic)
+      if (part[rank * each + nic] == part[to * each + i]) return {rank, nic};
+  return {from, i};  // nothing reaches it: the engine says so
 }
 
 void EdgeList::to_switch(std::uint32_t from, std::size_t channel, double bytes) {

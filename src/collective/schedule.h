@@ -38,13 +38,21 @@ class EdgeList {
   void ring(std::uint32_t from, std::uint32_t to, std::size_t channel, double bytes);
   // Between the heads of a tree: both by the NIC at which the channel enters.
   void head(std::uint32_t from, std::uint32_t to, std::size_t channel, double bytes);
-  // By the nearest NICs of each rank, in equal parts.
+  // By the nearest NICs of each rank, in equal parts; where the network does not join two of them,
+  // over a GPU of the sender's node whose NIC reaches the receiver's.
   void nearest(std::uint32_t from, std::uint32_t to, std::size_t channel, double bytes);
   // Between a GPU and the NVSwitches.
   void to_switch(std::uint32_t from, std::size_t channel, double bytes);
   void from_switch(std::uint32_t to, std::size_t channel, double bytes);
 
  private:
+  // The rank of from's node that sends for it to the i-th NIC of `to`: itself unless only another's
+  // NIC is in the same part of the network; and the place of that NIC among the rank's.
+  struct Sender {
+    std::uint32_t rank = 0;
+    std::size_t nic = 0;
+  };
+  [[nodiscard]] Sender sender_to(std::uint32_t from, std::uint32_t to, std::size_t i) const;
   [[nodiscard]] bool crosses(std::uint32_t from, std::uint32_t to) const {
     return plan_.rank_node[from] != plan_.rank_node[to];
   }
