@@ -38,6 +38,7 @@ ClosRequest request_of(const Inputs& inputs, std::span<const Parameter> table,
     request.oversubscription.push_back(value_or(inputs, table, name, 1));
   }
   for (int tier = 1; tier <= tiers; ++tier) request.radix.push_back(tier_class(inputs, tier).radix);
+  request.radix.back() -= size.reserved;
   request.host_per_fabric = host_per_fabric(inputs);
   request.leaf_hosts = leaf_hosts_of(inputs, size, request.oversubscription[0]);
   request.leaf_group = size.leaf_group;
@@ -57,7 +58,8 @@ ClosAnswer plan_plane(const Inputs& inputs, std::span<const Parameter> table,
                       const PlaneSize& size) {
   auto tiers = static_cast<int>(value_or(inputs, table, "tiers", 0));
   const int radix = tier_class(inputs, 1).radix;
-  const bool one_switch = size.leaf_group == 1 && !size.leaf_hosts && size.ports <= radix;
+  const bool one_switch =
+      size.leaf_group == 1 && !size.leaf_hosts && size.ports + size.reserved <= radix;
   ClosAnswer answer;
   if (tiers == 1 || (tiers == 0 && one_switch)) {
     answer.plan.tiers.push_back({.blocks = 1, .children = size.ports});
@@ -69,7 +71,7 @@ ClosAnswer plan_plane(const Inputs& inputs, std::span<const Parameter> table,
   }
   if (tiers == 0) {
     tiers = 2;
-    while (tiers < 3 && radix >= 2) {
+    while (tiers < size.most_tiers && radix >= 2) {
       const ClosRequest asked = request_of(inputs, table, size, tiers);
       if (asked.leaf_hosts < 1 || asked.leaves <= most_leaves(asked)) break;
       ++tiers;

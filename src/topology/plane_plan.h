@@ -17,6 +17,8 @@ struct PlaneSize {
   std::int64_t leaf_step = 1;              // host links of a leaf come in multiples of this
   std::int64_t leaf_group = 1;             // leaves that stay in one pod
   std::int64_t group_hosts = 0;  // hosts that a group of leaves takes; 0: leaf_group x leaf_hosts
+  int most_tiers = 3;
+  std::int64_t reserved = 0;  // ports of a top switch that do not go down
 };
 
 // Fills `tiers` of the plan. Tier 1 alone when one switch takes all ports and nothing asks for

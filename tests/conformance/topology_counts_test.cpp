@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "conformance/measure.h"
 #include "conformance/sketch.h"
 #include "fabric/nvlink_route.h"
@@ -244,6 +246,81 @@ TEST(Dragonfly, RefusesMoreGroupsThanGlobalLinksReach) {
   ASSERT_EQ(refusals.size(), 1u);
   EXPECT_EQ(refusals[0],
             "4 groups need 3 global links in each for a link to every other, a 2 x h 1 are 2");
+}
+
+// 4 pods of 2 leaves x 4 hosts and 4 spines with a cable to each leaf; 12 circuits a pod: 3 rounds
+// in which 4 pods pair up, so 4 circuits between every two pods, one on each spine. 12 x 2 = 24
+// circuits + 4 x 8 cables; 4 switches from pod to pod, one circuit a spine to take; between halves
+// 2 x 2 x 4 = 16 circuits, which is all that 2 pods x 8 hosts send.
+TEST(TopologyCounts, CircuitsMakeAUniformMesh) {
+  Sketch sketch{.topology = "optical_circuit", .servers = {{1, 1, 1}}, .radix = 8};
+  sketch.parameters = {{"pods", 4}, {"spines", 4}, {"leaf_hosts", 4}, {"circuits", 12}};
+  const ClosedForm form = form_of(sketch, 32);
+  EXPECT_EQ(form.switches, 4 * (2 + 4));
+  EXPECT_EQ(form.switch_links, 4 * 8 + 24);
+  EXPECT_EQ(form.diameter_switches, 4);
+  EXPECT_EQ(form.shortest_paths, 4);
+  EXPECT_EQ(form.bisection, 16.0);
+  sketch.servers.assign(32, {1, 1, 1});
+  expect_measured(sketch);
+  const Prepared prepared(sketch);
+  const Fabric built = topology::find_topology("optical_circuit")->build(prepared.inputs);
+  std::map<std::pair<std::string, std::string>, int> between;
+  for (std::size_t l = 0; l < built.link_count(); ++l) {
+    const fabric::LinkId link(l);
+    if (built.link_class(link).kind != fabric::LinkKind::optical_circuit) continue;
+    ++between[{std::string(built.name(built.from(link)).substr(0, 4)),
+               std::string(built.name(built.to(link)).substr(0, 4))}];
+  }
+  EXPECT_EQ(between.size(), 4u * 3);
+  for (const auto& [pods, circuits] : between) EXPECT_EQ(circuits, 4) << pods.first << pods.second;
+}
+
+TEST(OpticalCircuit, RefusesPodsThatCircuitsDoNotReach) {
+  Sketch sketch{.topology = "optical_circuit",
+                .servers = std::vector<test::ServerSketch>(6, {1, 1, 1}),
+                .radix = 8};
+  sketch.parameters = {{"pods", 6}, {"circuits", 4}, {"ocs_ports", 4}};
+  EXPECT_EQ(topology::find_topology("optical_circuit")->refuse(Prepared(sketch).inputs),
+            (std::vector<std::string>{
+                "a circuit switch takes one fibre of each of 6 pods, it has 4 ports",
+                "6 pods need 5 circuits each for one to every other pod, there are 4"}));
+}
+
+// Two sites of 2 leaves x 4 hosts and 2 spines with 2 cables to each leaf, 2 gateways with a cable
+// to each spine, 1 wide-area link of 800G between peers: 2 x (4 + 2) switches, 2 x (8 + 4) + 2
+// links, 6 switches across; ways: 4 cables up x 2 gateways x 1 link x 2 spines x 2 cables down.
+// Across: 2 x 800G are 4 host links of 400G, of the 8 that a site has.
+TEST(TopologyCounts, SitesAreJoinedByGateways) {
+  Sketch sketch{.topology = "scale_across",
+                .servers = std::vector<test::ServerSketch>(16, {1, 1, 1}),
+                .radix = 8};
+  sketch.parameters = {{"leaf_hosts", 4}, {"gateways", 2}, {"wan_gbps", 800}, {"distance_km", 100}};
+  const ClosedForm form = form_of(sketch, 16);
+  EXPECT_EQ(form.switches, 12);
+  EXPECT_EQ(form.switch_links, 26);
+  EXPECT_EQ(form.diameter_switches, 6);
+  EXPECT_EQ(form.shortest_paths, 32);
+  EXPECT_EQ(form.bisection, 4.0);
+  expect_measured(sketch);
+  const Prepared prepared(sketch);
+  const Fabric built = topology::find_topology("scale_across")->build(prepared.inputs);
+  const auto across = built.find_link(*built.find("site0/gateway0"), *built.find("site1/gateway0"));
+  ASSERT_TRUE(across.has_value());
+  EXPECT_EQ(built.link_class(*across).latency, Duration::microseconds(490));  // 100 km x 4.9 us
+  EXPECT_EQ(built.link_class(*across).kind, fabric::LinkKind::wide_area);
+}
+
+TEST(ScaleAcross, RefusesWhatASpineHasNoPortsFor) {
+  Sketch sketch{.topology = "scale_across",
+                .servers = std::vector<test::ServerSketch>(16, {1, 1, 1}),
+                .radix = 8};
+  sketch.parameters = {{"leaf_hosts", 4}, {"gateways", 1}, {"wan_links", 8}};
+  EXPECT_EQ(
+      topology::find_topology("scale_across")->refuse(Prepared(sketch).inputs),
+      (std::vector<std::string>{
+          "a gateway needs 2 top switches x 1 links + 1 sites x 8 wide-area links = 10 ports, "
+          "its radix is 8"}));
 }
 
 TEST(DualTor, RefusesNicsWithoutASecondPort) {

@@ -214,6 +214,7 @@ Sketch twelve_servers(std::string_view topology) {
   if (topology == "three_tier") sketch.radix = 12;     // 3 pods x 2 x 2 links on a core
   if (topology == "torus") sketch.servers.resize(8), sketch.parameters = {{"dim_1", 8}};
   if (topology == "dragonfly") sketch.parameters = {{"p", 1}, {"a", 4}, {"h", 2}, {"g", 6}};
+  if (topology == "optical_circuit") sketch.parameters = {{"pods", 3}};
   if (topology == "dual_tor") sketch.servers.assign(12, {2, 2, 2});
   return sketch;
 }
