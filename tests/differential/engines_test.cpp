@@ -36,7 +36,9 @@ class RandomCluster {
     inputs.switch_class.model = "switch";
     inputs.host_link = fabric::testing::cable(fabric::LinkKind::infiniband, 5);
     inputs.fabric_link = fabric::testing::cable(fabric::LinkKind::infiniband, 30);
-    constexpr std::array<std::string_view, 3> kTopologies = {"leaf_spine", "fat_tree", "rail"};
+    constexpr std::array<std::string_view, 9> kTopologies = {
+        "leaf_spine", "fat_tree",        "rail",        "rail_only", "multi_plane", "torus",
+        "dragonfly",  "optical_circuit", "scale_across"};
     const topology::Topology* topology =
         topology::find_topology(kTopologies[random.below(kTopologies.size())]);
     for (int radix = 4 << random.below(4);; radix *= 2) {  // the first radix that fits
@@ -44,7 +46,11 @@ class RandomCluster {
       if (topology->refuse(inputs).empty()) break;
     }
     fabric_ = std::make_unique<fabric::Fabric>(topology->build(inputs));
-    routes_ = std::make_unique<routing::Routes>(*fabric_, routing::RouteOptions{seed, false});
+    constexpr std::array kPolicies = {routing::Policy::ecmp, routing::Policy::spray,
+                                      routing::Policy::adaptive, routing::Policy::up_down,
+                                      routing::Policy::valiant};
+    routes_ = std::make_unique<routing::Routes>(
+        *fabric_, routing::RouteOptions{seed, false, kPolicies[random.below(kPolicies.size())]});
     setup.fabric = fabric_.get();
     setup.routes = routes_.get();
     setup.constants = engine::testing::ideal_constants();
