@@ -1,6 +1,7 @@
 // Setup in, Result out. Setup is plain data (fabric, routes, work, protocol stack, constants,
 // options) and is echoed into the result so that a result can be run again from itself.
-// All engines share it: analytic (formulas), flow (max-min rates, events at rate changes).
+// All engines share it: analytic (formulas), flow (max-min rates, events at rate changes), packet
+// (every packet).
 #pragma once
 
 #include <memory>
@@ -9,6 +10,7 @@
 #include <string_view>
 
 #include "collective/collective.h"
+#include "engine/packet_options.h"
 #include "fabric/data_path.h"
 #include "result/result.h"
 #include "routing/routes.h"
@@ -30,6 +32,7 @@ struct Setup {
   fabric::PathCosts costs;  // network part filled from the protocol stack
   collective::Constants constants;
   Options options;
+  PacketOptions packet;  // for the packet engine
 };
 
 class Engine {

@@ -1,0 +1,148 @@
+#include "engine/packet/connector.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/random.h"
+
+namespace weft::engine::packet {
+
+namespace {
+
+constexpr std::uint32_t kAckBytes = 86;
+
+struct Chain {
+  std::vector<Segment> segments;
+  double share = 0;
+};
+
+// The path as one chain of links, or one a stripe. `payload` and `wire` of a full packet.
+std::vector<Chain> chains_of(const fabric::DataPath& path, double payload, double wire) {
+  std::vector<Chain> chains(1);
+  int stripe = 0;
+  for (const fabric::Leg& leg : path.legs) {
+    for (const fabric::Hop& hop : leg.hops) {
+      if (hop.stripe != stripe) {
+        stripe = hop.stripe;
+        chains.emplace_back();
+      }
+      chains.back().segments.push_back(
+          {hop.link, hop.wire_per_byte * payload / wire, hop.latency.ps()});
+    }
+  }
+  double total = 0;
+  for (Chain& chain : chains) total += chain.share = chain.segments.front().spent_per_byte;
+  // A stripe's hops count its share of the bytes; a packet spends all of itself on its stripe.
+  if (chains.size() > 1) {
+    const double whole = total;
+    for (Chain& chain : chains) {
+      for (Segment& segment : chain.segments) segment.spent_per_byte *= whole / chain.share;
+    }
+  }
+  return chains;
+}
+
+// The way back. A hop's latency is its wire's and that of the device behind it, so on the way back
+// each wire goes with the device before it.
+std::vector<Segment> reversed(const fabric::Fabric& fabric, const std::vector<Segment>& segments) {
+  std::vector<Segment> back;
+  for (std::size_t i = segments.size(); i-- > 0;) {
+    Time latency = fabric.link_class(segments[i].link).latency.ps();
+    if (i > 0) {
+      latency += segments[i - 1].latency - fabric.link_class(segments[i - 1].link).latency.ps();
+    }
+    back.push_back({fabric::reverse(segments[i].link), 1, latency});
+  }
+  return back;
+}
+
+}  // namespace
+
+const Connected* Connector::connect(const Ends& ends) {
+  const auto known = known_.find(ends);
+  if (known != known_.end()) return &known->second;
+  fabric::PathQuery query;
+  query.source = ends.from;
+  query.destination = ends.to;
+  query.via = ends.via;
+  query.mover = ends.mover;
+  if (ends.from_nic.valid()) query.source_nic = ends.from_nic;
+  if (ends.to_nic.valid()) query.destination_nic = ends.to_nic;
+  query.entropy =
+      hash_combine(hash_combine(hash_combine(setup_->options.seed, ends.from.value), ends.to.value),
+                   ends.entropy);
+  const fabric::NetworkRoute route =
+      [this](fabric::DeviceId from, fabric::DeviceId to, std::uint64_t entropy,
+             std::vector<fabric::LinkId>& out) { setup_->routes->path(from, to, entropy, out); };
+  const fabric::PathAnswer answer =
+      fabric::find_data_path(*setup_->fabric, setup_->costs, route, query);
+  if (!answer.path) {
+    refusal_ = answer.refusal;
+    return nullptr;
+  }
+  return &known_.emplace(ends, make(*answer.path)).first->second;
+}
+
+Time Connector::add_up(std::uint32_t path, std::uint32_t bytes) const {
+  Network& network = simulator_->network();
+  Time total = 0;
+  for (const std::uint32_t* link = network.path(path); *link != kNone; ++link) {
+    total += network.links()[*link].latency + network.serialization(*link, bytes);
+  }
+  return total;
+}
+
+Connected Connector::make(const fabric::DataPath& path) {
+  Connected out;
+  out.latency = path.latency;
+  for (const fabric::Leg& leg : path.legs) {
+    for (const fabric::Hop& hop : leg.hops)
+      out.crosses_network |= fabric::is_network(setup_->fabric->link_class(hop.link).kind);
+  }
+  Connection connection;
+  connection.payload = static_cast<std::uint32_t>(setup_->costs.network.mtu.count());
+  if (out.crosses_network) {
+    connection.overhead = static_cast<std::uint32_t>(setup_->costs.network.overhead.count());
+  }
+  const std::uint32_t full = connection.payload + connection.overhead;
+  const std::vector<Chain> chains = chains_of(path, connection.payload, full);
+  out.spent = chains[0].segments.front().spent_per_byte;
+  out.first = chains[0].segments.front().link;
+  Network& network = simulator_->network();
+  std::vector<std::uint32_t> paths;
+  for (const Chain& chain : chains) paths.push_back(network.add_path(chain.segments));
+  connection.path = paths.front();
+  connection.stripes = static_cast<std::uint32_t>(paths.size());
+  if (paths.size() > 1) connection.stripe_begin = simulator_->add_stripes(paths);
+  connection.ack_path = kNone;
+  if (out.crosses_network)
+    connection.ack_path = network.add_path(reversed(*setup_->fabric, chains[0].segments));
+  Time on_links = 0;
+  for (const Segment& segment : chains[0].segments) on_links += segment.latency;
+  connection.startup = std::max<Time>(0, path.latency.ps() - on_links);
+  double narrowest = INFINITY;
+  for (const fabric::Leg& leg : path.legs) {
+    for (const fabric::Hop& hop : leg.hops)
+      narrowest = std::min(narrowest, hop.effective.bytes_per_second());
+  }
+  const double bandwidth = path.bandwidth.bytes_per_second();
+  if (bandwidth > 0 && bandwidth < narrowest * (1 - 1e-6)) {
+    connection.pace = std::llround(connection.payload / bandwidth * 1e12);
+  }
+  if (connection.ack_path != kNone) {
+    Time slowest = 1;
+    for (const std::uint32_t* link = network.path(connection.path); *link != kNone; ++link)
+      slowest = std::max(slowest, network.serialization(*link, full));
+    connection.base_rtt = add_up(connection.path, full) + add_up(connection.ack_path, kAckBytes);
+    const double packets =
+        std::ceil(simulator_->options().window * static_cast<double>(connection.base_rtt) /
+                  static_cast<double>(slowest));
+    // An acknowledgement may wait for ack_every packets; the window must not end while it does.
+    connection.window = static_cast<std::uint32_t>(packets) +
+                        static_cast<std::uint32_t>(simulator_->options().ack_every);
+  }
+  out.connection = simulator_->add_connection(connection);
+  return out;
+}
+
+}  // namespace weft::engine::packet

@@ -1,0 +1,55 @@
+// One run of the packet engine: takes ops in the order of their dependencies, turns transfers into
+// flows of packets, and makes the Result of what the simulator counted. Leaves out: the critical
+// path; the bottleneck named is the link that was busy longest of those the last op used.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "engine/engine.h"
+#include "engine/op_graph.h"
+#include "engine/packet/connector.h"
+#include "engine/packet/simulator.h"
+
+namespace weft::engine::packet {
+
+class PacketRun final : public Client {
+ public:
+  PacketRun(const Setup& setup, result::Probe* probe);
+  result::Result run();
+
+  void flow_progress(std::uint32_t tag, std::uint32_t packets, bool done) override;
+  void timer(std::uint32_t tag) override;
+
+ private:
+  struct OpState {
+    std::uint32_t waits_for = 0;
+    std::uint32_t flows_left = 0;
+    bool started = false;
+    Time start = 0, end = 0;
+    fabric::DeviceId from, to;
+    std::uint32_t connection = kNone;  // of a transfer: the last one used
+  };
+
+  void schedule(work::OpId op, Time when);
+  void start(work::OpId op);
+  void start_transfer(work::OpId op, const work::Transfer& transfer);
+  void end(work::OpId op);
+  [[nodiscard]] fabric::DeviceId gpu_of(work::RankId rank) const;
+  [[noreturn]] void refuse(work::OpId op, const std::string& why) const;
+
+  [[nodiscard]] result::Result finish();
+  void fill_links(result::Result& result);
+  void fill_flows(result::Result& result) const;
+  void name_bottleneck(result::Result& result);
+
+  const Setup* setup_;
+  result::Probe* probe_;
+  OpGraph graph_;
+  Simulator simulator_;
+  Connector connector_;
+  std::vector<OpState> ops_;
+  std::size_t ended_ = 0, reported_percent_ = 0;
+};
+
+}  // namespace weft::engine::packet

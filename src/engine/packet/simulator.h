@@ -1,0 +1,127 @@
+// The packet engine's core: moves packets over links, one event a packet and hop. A link is due
+// when the packet at the head of its ring arrives at its far end; the packet then joins its next
+// link, whose transmitter says at once when it leaves and arrives (a FIFO knows), or is delivered.
+// Senders keep to a window; their NIC takes packets of its ready flows in turn. Queues mark (RED on
+// the length a packet finds) and drop at their tail. Loss is mended by going back to the first
+// packet missing (InfiniBand and RoCE reliable connection). Model: docs/models/packet_engine.md.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/packet/event_queue.h"
+#include "engine/packet/flow_state.h"
+#include "engine/packet/network.h"
+#include "engine/packet_options.h"
+
+namespace weft::engine::packet {
+
+struct FlowSpec {
+  std::uint32_t connection = 0;
+  std::int64_t bytes = 0;
+  std::uint32_t tag = 0;
+  std::uint32_t released = kNone;  // packets that may leave at once; kNone: all
+  std::uint32_t report_every = 0;  // packets between reports of progress; 0: only the end
+  Time start = 0;                  // first packet, not before now
+};
+
+// Whose work the packets carry.
+class Client {
+ public:
+  virtual ~Client() = default;
+  // The receiver of the flow has its first `packets` packets; all of them when `done`.
+  virtual void flow_progress(std::uint32_t tag, std::uint32_t packets, bool done) = 0;
+  virtual void timer(std::uint32_t tag) = 0;
+};
+
+struct Counters {
+  std::uint64_t events = 0, packet_hops = 0;
+  std::uint64_t sent = 0, retransmitted = 0, acks = 0, nacks = 0;
+  std::uint64_t marks = 0, drops = 0, timeouts = 0;
+};
+
+class Simulator {
+ public:
+  Simulator(const fabric::Fabric& fabric, const PacketOptions& options);
+
+  Network& network() { return network_; }
+  std::uint32_t add_connection(const Connection& connection);
+  // Alternative paths that packets of a connection take in turn (parallel NVLinks).
+  std::uint32_t add_stripes(std::span<const std::uint32_t> paths);
+  [[nodiscard]] const Connection& connection(std::uint32_t c) const { return connections_[c]; }
+
+  std::uint32_t start_flow(const FlowSpec& spec);
+  // Packets below `packets` of the flow may be sent now.
+  void release(std::uint32_t flow, std::uint32_t packets);
+  void set_timer(Time when, std::uint32_t tag);
+  [[nodiscard]] std::uint32_t packets_of(std::uint32_t flow) const { return senders_[flow].total; }
+
+  [[nodiscard]] Time now() const { return now_; }
+  // Until nothing is left to do.
+  void run(Client& client);
+  [[nodiscard]] const PacketOptions& options() const { return options_; }
+  [[nodiscard]] const Counters& counters() const { return counters_; }
+  [[nodiscard]] std::size_t peak_packets() const { return pool_.peak(); }
+  // Flows whose receiver lacks something when run() returned.
+  [[nodiscard]] std::size_t unfinished() const { return unfinished_; }
+
+ private:
+  // What an entry of the calendar names: the kind in the upper bits.
+  static constexpr std::uint32_t kKindShift = 29;
+  static constexpr std::uint32_t kIndexMask = (1u << kKindShift) - 1;
+  enum Kind : std::uint32_t { kLink, kInjector, kFlow, kTimer, kRetransmit };
+
+  // The sending side of a first link: flows that could send but for its backlog, in turn.
+  struct Injector {
+    std::uint32_t head = kNone, tail = kNone;
+    bool due = false;
+  };
+
+  void prefetch_ahead();
+  void arrive(std::uint32_t link);
+  void join(std::uint32_t link, std::uint32_t packet);
+  void prepare_links();
+  [[nodiscard]] bool take_mark(const Link& link, std::uint32_t queue) const;
+  void drop(std::uint32_t packet);
+
+  void deliver(std::uint32_t packet);
+  void receive_data(const Packet& packet);
+  void answer(const Packet& data, PacketKind kind);
+  void receive_ack(const Packet& packet);
+  void receive_nack(const Packet& packet);
+  void report(std::uint32_t flow);
+
+  [[nodiscard]] bool can_send(const Sender& sender) const;
+  void pump(std::uint32_t flow);
+  void send_one(std::uint32_t flow);
+  void make_ready(std::uint32_t flow, std::uint32_t link);
+  void pull(std::uint32_t link);
+  void pump_behind(std::uint32_t flow, std::uint32_t link);
+  [[nodiscard]] std::uint32_t first_link(const Sender& sender) const;
+  [[nodiscard]] Time backlog(std::uint32_t link) const;
+
+  void flow_due(std::uint32_t flow);
+  void retransmission_due(std::uint32_t flow);
+  void arm(std::uint32_t flow);
+  void free_if_over(std::uint32_t flow);
+
+  const fabric::Fabric* fabric_;
+  PacketOptions options_;
+  Network network_;
+  Network::Links& links_;
+  EventQueue queue_;
+  PacketPool pool_;
+  std::vector<Connection> connections_;
+  std::vector<std::uint32_t> stripe_paths_;
+  std::vector<Sender, HugePageAllocator<Sender>> senders_;
+  std::vector<Receiver, HugePageAllocator<Receiver>> receivers_;
+  std::vector<std::uint32_t> free_flows_;
+  std::vector<Injector> injectors_;  // by link
+  std::vector<std::uint32_t> timer_tags_, free_timers_;
+  Client* client_ = nullptr;
+  Time now_ = 0;
+  Counters counters_;
+  std::size_t unfinished_ = 0;
+};
+
+}  // namespace weft::engine::packet
