@@ -20,7 +20,9 @@ class CollectiveJudge : public Judge {
  public:
   Columns columns;
   std::optional<work::CollectiveKind> kind;  // when no column says it
-  std::optional<std::uint32_t> gpus;
+  std::optional<std::uint32_t> gpus;         // the first so many GPUs
+  bool gpus_of_row = false;                  // as many as the row's ranks say
+  bool size_is_elements = false, time_is_ms = false;
   std::string algorithm, protocol, type;
   int channels = 0;
   Bytes size;
@@ -29,14 +31,24 @@ class CollectiveJudge : public Judge {
              Diagnostics& diagnostics, std::vector<Point>& out) const override;
 
  private:
-  using Known = std::map<std::tuple<work::CollectiveKind, std::int64_t, bool>,
-                         std::pair<double, std::string>>;
+  // In place and out of place, and some types, ask the same question.
+  using Question = std::tuple<work::CollectiveKind, std::int64_t, bool, std::uint32_t>;
+  using Known = std::map<Question, std::pair<double, std::string>>;
 
+  std::string type_of(const CsvTable& table, const CsvTable::Row& row) const;
   bool read_row(const CsvTable& table, const CsvTable::Row& row, int ranks,
                 Diagnostics& diagnostics, Point& point, work::CollectiveOp& op) const;
   bool read_time(const CsvTable& table, const CsvTable::Row& row, int ranks,
                  Diagnostics& diagnostics, Point& point, const work::CollectiveOp& op) const;
 };
+
+// The element type by nccl-tests' name; libraries and frameworks have names of their own.
+std::string CollectiveJudge::type_of(const CsvTable& table, const CsvTable::Row& row) const {
+  const std::string word(type.empty() ? table.cell(row, columns.type) : type);
+  if (word.empty() || word.starts_with("float32")) return "float";
+  if (word == "float16") return "half";
+  return word;
+}
 
 std::pair<double, std::string> predict(const scenario::Session& session, work::Work work,
                                        const work::CollectiveOp& op) {
@@ -51,7 +63,7 @@ bool CollectiveJudge::read_time(const CsvTable& table, const CsvTable::Row& row,
                                 const work::CollectiveOp& op) const {
   const auto time = table.number(row, columns.time, diagnostics);
   if (time && *time > 0) {
-    point.measured = *time;
+    point.measured = time_is_ms ? *time * 1e3 : *time;
     return true;
   }
   const auto busbw = table.number(row, columns.busbw, diagnostics);
@@ -72,20 +84,27 @@ bool CollectiveJudge::read_row(const CsvTable& table, const CsvTable::Row& row, 
     return false;
   }
   op.kind = *parsed;
+  const std::string type_word = type_of(table, row);
+  const auto element = report::type_size(type_word);
+  if (!element) {
+    diagnostics.add(where, fmt::format("unknown element type '{}'", type_word),
+                    "set type in the map: " + join(report::bench_types(), ", "));
+    return false;
+  }
   const auto bytes = table.number(row, columns.size, diagnostics);
-  op.size = bytes ? Bytes(static_cast<std::int64_t>(*bytes)) : size;
+  op.size =
+      bytes ? Bytes(static_cast<std::int64_t>(*bytes) * (size_is_elements ? *element : 1)) : size;
   if (op.size.count() <= 0) return false;  // nccl-tests prints rows of 0 B, which move nothing
   const auto stated = table.number(row, columns.ranks, diagnostics);
-  if (stated && static_cast<int>(*stated) != ranks) {
+  if (stated && !gpus_of_row && static_cast<int>(*stated) != ranks) {
     diagnostics.add(where,
                     fmt::format("the row has {} ranks, the cluster of its set {}", *stated, ranks),
                     "set nodes or gpus in the map");
     return false;
   }
-  const std::string type_word(type.empty() ? table.cell(row, columns.type) : type);
   const std::string redop_word(table.cell(row, columns.redop));
-  op.switch_reduction = report::switch_can_reduce(type_word.empty() ? "float" : type_word,
-                                                  redop_word.empty() ? "sum" : redop_word);
+  op.switch_reduction =
+      report::switch_can_reduce(type_word, redop_word.empty() ? "sum" : redop_word);
   op.algorithm = algorithm;
   op.protocol = protocol;
   op.channels = channels;
@@ -100,17 +119,23 @@ bool CollectiveJudge::read_row(const CsvTable& table, const CsvTable::Row& row, 
 void CollectiveJudge::judge(const Set& set, const CsvTable& table, const Predictor& predictor,
                             Diagnostics& diagnostics, std::vector<Point>& out) const {
   const scenario::Session& session = predictor.session(set);
-  const work::Work work = scenario::work_on_all_gpus(session.fabric(), gpus);
-  const auto ranks = static_cast<int>(work.rank_gpu.size());
-  Known known;  // in place and out of place ask the same question
+  Known known;
   for (const CsvTable::Row* row : rows_of(set, table)) {
+    std::optional<std::uint32_t> first = gpus;
+    if (gpus_of_row) {
+      const auto stated = table.number(*row, columns.ranks, diagnostics);
+      if (!stated) continue;
+      first = static_cast<std::uint32_t>(*stated);
+    }
+    work::Work work = scenario::work_on_all_gpus(session.fabric(), first);
+    const auto ranks = static_cast<int>(work.rank_gpu.size());
     Point point;
     work::CollectiveOp op;
     op.group = work::GroupId(0);
     if (!read_row(table, *row, ranks, diagnostics, point, op)) continue;
-    const auto key = std::tuple(op.kind, op.size.count(), op.switch_reduction);
-    if (!known.contains(key)) known[key] = predict(session, work, op);
-    std::tie(point.predicted, point.chosen) = known[key];
+    const Question question{op.kind, op.size.count(), op.switch_reduction, ranks};
+    if (!known.contains(question)) known[question] = predict(session, std::move(work), op);
+    std::tie(point.predicted, point.chosen) = known[question];
     out.push_back(std::move(point));
   }
 }
@@ -127,6 +152,10 @@ class Collectives : public Kind {
       judge->kind = work::parse_collective(work::collective_names()[*word]);
     if (const auto gpus = fields.optional_int("gpus", 2, UINT32_MAX - 1))
       judge->gpus = static_cast<std::uint32_t>(*gpus);
+    judge->gpus_of_row = fields.optional_bool("gpus_of_row").value_or(false);
+    judge->size_is_elements =
+        fields.optional_choice("size_unit", {"bytes", "elements"}).value_or(0) == 1;
+    judge->time_is_ms = fields.optional_choice("time_unit", {"us", "ms"}).value_or(0) == 1;
     judge->algorithm = fields.optional_string("algorithm").value_or("");
     judge->protocol = fields.optional_string("protocol").value_or("");
     judge->type = fields.optional_string("type").value_or("");

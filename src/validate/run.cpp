@@ -60,6 +60,16 @@ void check_filters(const Set& set, const CsvTable& table) {
                      "compare the values of where with those in the file");
 }
 
+using Tables = std::map<std::string, CsvTable>;
+
+void judge_set(const Set& set, const std::filesystem::path& folder, Tables& tables,
+               const Predictor& predictor, Diagnostics& diagnostics, std::vector<Point>& out) {
+  const std::string path = (folder / set.file).string();
+  if (!tables.contains(path)) tables.emplace(path, CsvTable::parse(read_file(path), path));
+  check_filters(set, tables.at(path));
+  set.judge->judge(set, tables.at(path), predictor, diagnostics, out);
+}
+
 }  // namespace
 
 std::vector<const CsvTable::Row*> rows_of(const Set& set, const CsvTable& table) {
@@ -84,16 +94,17 @@ std::string size_class(std::string_view kind, Bytes size) {
 std::vector<Point> run(const Map& map, const RunOptions& options) {
   const Sessions sessions(options);
   const std::filesystem::path folder = std::filesystem::path(map.file).parent_path();
-  std::map<std::string, CsvTable> tables;
+  Tables tables;
   std::vector<Point> points;
   Diagnostics diagnostics;
   for (std::size_t s = 0; s < map.sets.size(); ++s) {
-    const Set& set = map.sets[s];
-    const std::string path = (folder / set.file).string();
-    if (!tables.contains(path)) tables.emplace(path, CsvTable::parse(read_file(path), path));
-    check_filters(set, tables.at(path));
     const std::size_t before = points.size();
-    set.judge->judge(set, tables.at(path), sessions, diagnostics, points);
+    try {
+      judge_set(map.sets[s], folder, tables, sessions, diagnostics, points);
+    } catch (const InputError& error) {  // go on: all faults of a map at once
+      for (const Diagnostic& each : error.diagnostics())
+        diagnostics.add(each.where, each.what, each.hint);
+    }
     for (std::size_t p = before; p < points.size(); ++p) points[p].set = s;
     if (options.progress) options.progress(s + 1);
   }
