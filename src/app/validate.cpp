@@ -32,6 +32,8 @@ int run(const Arguments& arguments, const Streams& streams) {
   ProgressLine progress("validate", map.sets.size(), progress_output(streams));
   validate::RunOptions options;
   options.library = &library;
+  if (const auto file = arguments.text("constants"))
+    options.constants = collective::parse_constants(read_file(*file), *file);
   options.progress = [&](std::size_t done) {
     progress.update(done, done < map.sets.size() ? map.sets[done].name : "done");
   };
@@ -57,6 +59,8 @@ Command validate_command() {
            "weft validate data/validation/map.yaml --sets h100 --format points"},
           {{"MAP", "a validation map (weft: validation/1)"}},
           {{"sets", "", "WORDS", "only sets whose name holds one of these, split by commas", ""},
+           {"constants", "", "FILE", "constants of the collective model in place of the shipped ones",
+            ""},
            {"format", "", "FORM", "table, json, csv (scores), points (one line a row)", "table"},
            {"json", "", "", "same as --format json (schema weft/validate/1)", ""}},
           run};

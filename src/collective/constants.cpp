@@ -1,6 +1,7 @@
 #include "collective/constants.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/check.h"
 #include "base/text.h"
@@ -9,7 +10,7 @@
 namespace weft::collective {
 namespace {
 
-using Efficiencies = std::array<double, work::kCollectiveKindCount>;
+using ByKind = GenerationConstants::ByKind;
 
 // Every figure says where it comes from; a fitted one also on what and how well.
 void check_provenance(Fields& fields, Diagnostics& diagnostics) {
@@ -35,19 +36,59 @@ double read_scale(const YamlNode& node, Diagnostics& diagnostics) {
   return value;
 }
 
-void read_efficiencies(const std::vector<YamlNode>& rows, Efficiencies& into,
-                       Diagnostics& diagnostics) {
+// `{64KiB: 1.2, 1MiB: 1.05}`, sizes rising.
+SizeCurve read_curve(const YamlNode& node, Diagnostics& diagnostics) {
+  SizeCurve curve;
+  if (node.kind != YamlNode::Kind::mapping) {
+    diagnostics.add(node.where, "a curve takes sizes and factors", "write {64KiB: 1.2, 1MiB: 1}");
+    return curve;
+  }
+  for (const auto& [key, value] : node.entries) {
+    const auto size = parse_bytes(key.text);
+    const auto factor = parse_double(value.text);
+    if (!size || size->count() < 1 || !factor || *factor < 0.1 || *factor > 10) {
+      diagnostics.add(key.where, "a point of a curve is a size and a factor from 0.1 to 10",
+                      "write 64KiB: 1.2");
+      continue;
+    }
+    const double log2_bytes = std::log2(size->to_double());
+    if (!curve.points.empty() && curve.points.back().log2_bytes >= log2_bytes)
+      diagnostics.add(key.where, "the sizes of a curve must rise");
+    curve.points.push_back({log2_bytes, *factor});
+  }
+  return curve;
+}
+
+std::vector<work::CollectiveKind> read_kinds(Fields& fields, Diagnostics& diagnostics) {
+  std::vector<work::CollectiveKind> kinds;
+  for (const YamlNode& kind : fields.optional_list("kinds")) {
+    if (const auto parsed = work::parse_collective(kind.text))
+      kinds.push_back(*parsed);
+    else
+      diagnostics.add(kind.where, "unknown collective '" + kind.text + "'",
+                      suggest(kind.text, work::collective_names()));
+  }
+  return kinds;
+}
+
+// Efficiency and curves of the kinds named. A later row overrides what it states.
+void read_pattern(const std::vector<YamlNode>& rows, ByKind& into, Diagnostics& diagnostics) {
   for (const YamlNode& row : rows) {
-    Fields fields(row, "efficiency", diagnostics);
-    const auto value = fields.optional_double("efficiency", 0.01, 1.1);
-    if (!value) fields.complain("efficiency", "an efficiency is missing", "efficiency: 0.95");
-    for (const YamlNode& kind : fields.optional_list("kinds")) {
-      const auto parsed = work::parse_collective(kind.text);
-      if (!parsed)
-        diagnostics.add(kind.where, "unknown collective '" + kind.text + "'",
-                        suggest(kind.text, work::collective_names()));
-      else if (value)
-        into[static_cast<std::size_t>(*parsed)] = *value;
+    Fields fields(row, "pattern", diagnostics);
+    const auto efficiency = fields.optional_double("efficiency", 0.01, 1.1);
+    const auto own_copy = fields.optional_double("own_copy", 0, 10);
+    const YamlNode* low_latency = fields.optional_node("low_latency");
+    const YamlNode* simple = fields.optional_node("simple");
+    if (!efficiency && low_latency == nullptr && simple == nullptr)
+      fields.complain("efficiency", "an efficiency or a curve is missing", "efficiency: 0.95");
+    const auto low_curve = low_latency ? read_curve(*low_latency, diagnostics) : SizeCurve();
+    const auto simple_curve = simple ? read_curve(*simple, diagnostics) : SizeCurve();
+    for (const work::CollectiveKind kind : read_kinds(fields, diagnostics)) {
+      PatternConstants& out = into[static_cast<std::size_t>(kind)];
+      if (efficiency) out.efficiency = *efficiency;
+      if (own_copy) out.own_copy = *own_copy;
+      if (low_latency != nullptr) out.low_latency = low_curve;
+      if (simple != nullptr) out.simple = simple_curve;
     }
     check_provenance(fields, diagnostics);
     fields.finish();
@@ -57,20 +98,20 @@ void read_efficiencies(const std::vector<YamlNode>& rows, Efficiencies& into,
 // Kinds made of sends of which nothing was measured go like all_to_all, the rest at full rate.
 void fill_unmeasured(GenerationConstants& of) {
   using enum work::CollectiveKind;
-  const double sends = of.direct[static_cast<std::size_t>(all_to_all)];
+  const PatternConstants sends = of.direct[static_cast<std::size_t>(all_to_all)];
   for (work::CollectiveKind kind : {gather, scatter, hypercube, broadcast, reduce, all_reduce}) {
-    double& own = of.direct[static_cast<std::size_t>(kind)];
-    if (own == 0) own = sends;
+    PatternConstants& own = of.direct[static_cast<std::size_t>(kind)];
+    if (own.efficiency == 0) own = sends;
   }
-  for (Efficiencies* row : {&of.ring, &of.tree, &of.direct, &of.nvls})
-    for (double& value : *row)
-      if (value == 0) value = 1;
+  for (ByKind* row : {&of.ring, &of.tree, &of.direct, &of.nvls})
+    for (PatternConstants& each : *row)
+      if (each.efficiency == 0) each.efficiency = 1;
 }
 
 GenerationConstants read_generation(const YamlNode& node, Diagnostics& diagnostics) {
   GenerationConstants out;
-  for (Efficiencies* row : {&out.ring, &out.tree, &out.direct, &out.nvls})
-    row->fill(0);  // 0: not given
+  for (ByKind* row : {&out.ring, &out.tree, &out.direct, &out.nvls})
+    for (PatternConstants& each : *row) each.efficiency = 0;  // 0: not given
   Fields fields(node, "generation", diagnostics);
   out.compute_capability = static_cast<int>(fields.required_int("compute_capability", 1, 10000));
   (void)fields.required_string("gpus");
@@ -80,10 +121,10 @@ GenerationConstants read_generation(const YamlNode& node, Diagnostics& diagnosti
     out.nvls_latency_scale = read_scale(*scale, diagnostics);
   else
     out.nvls_latency_scale = out.latency_scale;
-  read_efficiencies(fields.optional_list("ring"), out.ring, diagnostics);
-  read_efficiencies(fields.optional_list("tree"), out.tree, diagnostics);
-  read_efficiencies(fields.optional_list("direct"), out.direct, diagnostics);
-  read_efficiencies(fields.optional_list("nvls"), out.nvls, diagnostics);
+  read_pattern(fields.optional_list("ring"), out.ring, diagnostics);
+  read_pattern(fields.optional_list("tree"), out.tree, diagnostics);
+  read_pattern(fields.optional_list("direct"), out.direct, diagnostics);
+  read_pattern(fields.optional_list("nvls"), out.nvls, diagnostics);
   fields.finish();
   fill_unmeasured(out);
   return out;
@@ -102,6 +143,18 @@ NicConstants read_nic(const YamlNode& node, Diagnostics& diagnostics) {
 }
 
 }  // namespace
+
+double SizeCurve::at(Bytes size) const {
+  if (points.empty()) return 1;
+  const double x = std::log2(std::max(size.to_double(), 1.0));
+  if (x <= points.front().log2_bytes) return points.front().factor;
+  for (std::size_t p = 1; p < points.size(); ++p) {
+    const Point &a = points[p - 1], &b = points[p];
+    if (x > b.log2_bytes) continue;
+    return a.factor + (b.factor - a.factor) * (x - a.log2_bytes) / (b.log2_bytes - a.log2_bytes);
+  }
+  return points.back().factor;
+}
 
 const GenerationConstants& Constants::of(int compute_capability) const {
   CHECK(!generations.empty());

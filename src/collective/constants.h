@@ -14,12 +14,30 @@
 
 namespace weft::collective {
 
+// A factor on the predicted time by message size: linear in log2 of the size between the points,
+// flat beyond them, 1 without any.
+struct SizeCurve {
+  struct Point {
+    double log2_bytes = 0, factor = 1;
+  };
+  std::vector<Point> points;
+  [[nodiscard]] double at(Bytes size) const;
+};
+
+// Of one collective by one pattern (ring, tree, direct, NVLS).
+struct PatternConstants {
+  double efficiency = 1;  // share of the links' NCCL-effective rate that large messages reach
+  // Link rate over the rate at which a rank copies its own share from one buffer to the other; that
+  // share is size / n, so the copy weighs most where ranks are few.
+  double own_copy = 0;
+  SizeCurve low_latency, simple;  // LL and LL128; Simple
+};
+
 // Of one GPU generation (by compute capability).
 struct GenerationConstants {
+  using ByKind = std::array<PatternConstants, work::kCollectiveKindCount>;
   int compute_capability = 0;
-  // Share of the links' NCCL-effective rate that large messages reach, by collective kind, for
-  // ring, tree, direct (p2p) and NVLS; 1 when nothing was measured.
-  std::array<double, work::kCollectiveKindCount> ring{}, tree{}, direct{}, nvls{};
+  ByKind ring{}, tree{}, direct{}, nvls{};
   double latency_scale = 1;       // measured / NCCL's model, small messages
   double nvls_latency_scale = 1;  // the same for NVLS, which starts at a few MiB
 };

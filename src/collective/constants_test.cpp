@@ -26,7 +26,7 @@ nics:
 )";
 
 double ring(const GenerationConstants& of, work::CollectiveKind kind) {
-  return of.ring[static_cast<std::size_t>(kind)];
+  return of.ring[static_cast<std::size_t>(kind)].efficiency;
 }
 
 TEST(Constants, WhatIsNotGivenIsOne) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/check.h"
 #include "collective/tuner.h"
 
 namespace weft::collective {
@@ -163,40 +164,58 @@ void EdgeList::from_switch(std::uint32_t to, std::size_t channel, double bytes) 
   add(kSwitchPlane, to, channel, bytes).multicast = true;
 }
 
+namespace {
+
+const GenerationConstants::ByKind& pattern_of(const GenerationConstants& own,
+                                              Efficiency efficiency) {
+  switch (efficiency) {
+    case Efficiency::ring:
+      return own.ring;
+    case Efficiency::tree:
+      return own.tree;
+    case Efficiency::direct:
+      return own.direct;
+    case Efficiency::nvls:
+      return own.nvls;
+  }
+  CHECK(false);
+}
+
+// A rank's links carry (n-1)/n of the size (twice that for all_reduce) while its SMs also copy the
+// own 1/n: time x (1 + own_copy / (n-1)), or half as much more for all_reduce.
+double own_copy_factor(const PatternConstants& pattern, const Request& request,
+                       const ChannelPlan& plan) {
+  const auto peers = static_cast<double>(plan.rank_node.size()) - 1;
+  const double passes = request.kind == work::CollectiveKind::all_reduce ? 2 : 1;
+  return 1 + pattern.own_copy / (passes * peers);
+}
+
+}  // namespace
+
 Fluid start_fluid(std::string_view algorithm, const Request& request, const ChannelPlan& plan,
                   const Constants& constants, Efficiency efficiency, bool cap_by_model) {
   const GenerationConstants& own = constants.of(plan.compute_capability);
   const auto kind = static_cast<std::size_t>(request.kind);
   const ModelPoint point =
       model_at({request.kind, request.size, &plan}, algorithm, request.protocol);
-  double share = 1, scale = own.latency_scale;
-  switch (efficiency) {
-    case Efficiency::ring:
-      share = own.ring[kind];
-      break;
-    case Efficiency::tree:
-      share = own.tree[kind];
-      break;
-    case Efficiency::direct:
-      share = own.direct[kind];
-      break;
-    case Efficiency::nvls:
-      share = own.nvls[kind];
-      scale = own.nvls_latency_scale;
-      break;
-  }
+  const PatternConstants& pattern = pattern_of(own, efficiency)[kind];
+  const double scale = efficiency == Efficiency::nvls ? own.nvls_latency_scale : own.latency_scale;
+  const SizeCurve& curve =
+      request.protocol == Protocol::simple ? pattern.simple : pattern.low_latency;
+  // Fitted inside one node; between nodes the network, not the SMs, sets the pace.
+  const double bend = plan.nodes == 1 ? curve.at(request.size) : 1;
   Fluid fluid;
   // The measured scale is of GPU and kernel; what the NIC's plugin declares stays as it is.
-  const double latency_us = (point.latency_us - point.nic_us) * scale + point.nic_us;
+  const double latency_us = (point.latency_us - point.nic_us) * scale * bend + point.nic_us;
   fluid.latency = Duration::picoseconds(static_cast<std::int64_t>(latency_us * 1e6 + 0.5));
-  fluid.latency_text = fmt::format("({}) x {:.3g} us", point.latency_text, scale);
+  fluid.latency_text = fmt::format("({}) x {:.3g} us", point.latency_text, scale * bend);
   if (point.nic_us > 0)
     fluid.latency_text += fmt::format(", {:.4g} us of NIC latency in it unscaled", point.nic_us);
   const double factor = protocol_factor(request.protocol);
-  fluid.wire_factor = factor / share;
+  fluid.wire_factor = factor / pattern.efficiency * own_copy_factor(pattern, request, plan) * bend;
   fluid.network_wire_factor = factor / constants.nic_efficiency(plan.nic_model, plan.nic_vendor);
   if ((cap_by_model || request.protocol != Protocol::simple) && point.bandwidth_gb_per_s > 0)
-    fluid.cap = BitRate::from_gigabytes_per_second(point.bandwidth_gb_per_s);
+    fluid.cap = BitRate::from_gigabytes_per_second(point.bandwidth_gb_per_s / bend);
   return fluid;
 }
 

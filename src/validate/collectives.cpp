@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <set>
 
 #include "base/text.h"
 #include "engine/analytic/analytic_engine.h"
@@ -116,6 +117,16 @@ bool CollectiveJudge::read_row(const CsvTable& table, const CsvTable::Row& row, 
   return read_time(table, row, ranks, diagnostics, point, op);
 }
 
+// How many servers the first `gpus` GPUs sit in, and what they are.
+void place(const fabric::Fabric& fabric, std::optional<std::uint32_t> gpus, Point& point) {
+  const auto all = fabric.of_kind(fabric::DeviceKind::gpu);
+  const std::size_t count = std::min<std::size_t>(gpus.value_or(all.size()), all.size());
+  std::set<std::uint32_t> servers;
+  for (std::size_t g = 0; g < count; ++g) servers.insert(fabric.info(all[g]).server.value);
+  point.nodes = static_cast<int>(servers.size());
+  point.compute_capability = fabric.device_class(all[0]).compute_capability;
+}
+
 void CollectiveJudge::judge(const Set& set, const CsvTable& table, const Predictor& predictor,
                             Diagnostics& diagnostics, std::vector<Point>& out) const {
   const scenario::Session& session = predictor.session(set);
@@ -135,6 +146,7 @@ void CollectiveJudge::judge(const Set& set, const CsvTable& table, const Predict
     if (!read_row(table, *row, ranks, diagnostics, point, op)) continue;
     const Question question{op.kind, op.size.count(), op.switch_reduction, ranks};
     if (!known.contains(question)) known[question] = predict(session, std::move(work), op);
+    place(session.fabric(), first, point);
     std::tie(point.predicted, point.chosen) = known[question];
     out.push_back(std::move(point));
   }

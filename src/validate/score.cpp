@@ -13,10 +13,6 @@ double percentile(const std::vector<double>& sorted, double share) {
   return sorted[std::max<std::size_t>(rank, 1) - 1];
 }
 
-bool is_judged(const Set& set) {
-  return set.tier != "C" && set.excuse.empty();
-}
-
 }  // namespace
 
 Score score_of(std::vector<double> errors) {
@@ -42,7 +38,7 @@ Scores score(const Map& map, const std::vector<Point>& points) {
     by_set[point.set].push_back(error);
     auto& [rows, judged] = by_class[point.measure_class];
     rows.push_back(error);
-    if (is_judged(map.sets[point.set])) judged.push_back(error);
+    if (map.sets[point.set].judged()) judged.push_back(error);
     all.push_back(error);
   }
   Scores scores;

@@ -24,8 +24,9 @@ struct Point {
   std::string measure_class;  // "collectives_large", "copies", ... (kinds name theirs)
   Bytes size;
   double measured = 0, predicted = 0;
-  std::string unit;    // "us", "GB/s", "ns"
-  std::string chosen;  // algorithm and protocol, or the way taken
+  std::string unit;                       // "us", "GB/s", "ns"
+  int nodes = 1, compute_capability = 0;  // servers taking part; of the GPUs, 0: none
+  std::string chosen;                     // algorithm and protocol, or the way taken
   [[nodiscard]] double error() const { return predicted / measured - 1; }
 };
 
@@ -79,6 +80,8 @@ struct Set {
   std::vector<Filter> where;
   std::string excuse;  // evidence that the system was broken or is unknown
   SourcePosition position;
+  // Counts towards the judged scores: of tier A or B and with nothing said against it.
+  [[nodiscard]] bool judged() const { return tier != "C" && excuse.empty(); }
 };
 
 struct Map {

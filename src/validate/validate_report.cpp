@@ -85,12 +85,16 @@ std::string scores_json(const Map& map, const Scores& scores) {
 }
 
 std::string points_csv(const Map& map, const std::vector<Point>& points) {
-  std::string out = "set,line,what,class,size_bytes,unit,measured,predicted,error,chosen\n";
+  std::string out =
+      "set,system,judged,line,what,class,nodes,capability,size_bytes,unit,measured,predicted,error,"
+      "chosen\n";
   for (const Point& point : points) {
     const Set& set = map.sets[point.set];
-    out += fmt::format("{},{},{},{},{},{},{:.6g},{:.6g},{:.4f},{}\n", cell(set.name), point.line,
-                       cell(point.what), point.measure_class, point.size.count(), point.unit,
-                       point.measured, point.predicted, point.error(), cell(point.chosen));
+    out +=
+        fmt::format("{},{},{},{},{},{},{},{},{},{},{:.6g},{:.6g},{:.4f},{}\n", cell(set.name),
+                    cell(set.system), set.judged() ? "yes" : "no", point.line, cell(point.what),
+                    point.measure_class, point.nodes, point.compute_capability, point.size.count(),
+                    point.unit, point.measured, point.predicted, point.error(), cell(point.chosen));
   }
   return out;
 }
