@@ -6,7 +6,8 @@
 Runs `weft validate` with constants that have no curves, takes at each knot (a factor 4 apart) the
 median of measured over predicted of the rows near it, and writes the constants with a curve for
 every GPU generation, collective, pattern and class of protocol that has at least 6 rows near a
-knot. Only sets on one server of tiers A and B without an excuse take part. Prints what it fitted.
+knot. Rows on one server give the curves of GPUs, rows on several those of NICs. Only sets of tiers A
+and B without an excuse take part. Prints what it fitted.
 """
 import argparse
 import collections
@@ -99,6 +100,28 @@ def fit(rows, generations):
     return out
 
 
+def nic_class(row, text):
+    names = re.findall(r"  - \{name: ([\w.-]+)", text[text.index("\nnics:"):])
+    fit = [n for n in names if row["nic"].startswith(n)]
+    return max(fit, key=len) if fit else row["nic_vendor"] if row["nic_vendor"] in names else "default"
+
+
+def fit_nics(rows, text):
+    """Curves of collectives that cross nodes, by class of NIC."""
+    groups = collections.defaultdict(list)
+    for row in rows:
+        family = "simple" if row["chosen"].lower().endswith("/simple") else "low_latency"
+        groups[nic_class(row, text), family].append(
+            (math.log2(float(row["size_bytes"])), float(row["measured"]) / float(row["predicted"])))
+    for (name, family), points in sorted(groups.items()):
+        found = knots(points)
+        if not found:
+            continue
+        curve = ", ".join(f"{size_text(k)}: {f:.3g}" for k, f in found)
+        text = re.sub(rf"(  - \{{name: {re.escape(name)}, )", rf"\1{family}: {{{curve}}},\n     ", text)
+    return text
+
+
 def insert(text, curves):
     """Appends the rows to the pattern lists of each generation."""
     parts = text.split("  - compute_capability: ")
@@ -123,10 +146,12 @@ def main():
     arguments = parser.parse_args()
     base = re.sub(r"      - \{kinds: \[\w+\], (?:simple|low_latency): .*?\}\n(?=      -|    \w|\n|  -)", "",
                   open(CONSTANTS).read(), flags=re.S)
+    base = re.sub(r"(?:low_latency|simple): \{[^}]*\},\n     ", "", base)
     rows = [row for row in run_validate(arguments.weft, arguments.map, base)
-            if row["nodes"] == "1" and row["judged"] == "yes" and row["system"] not in arguments.without]
+            if row["judged"] == "yes" and row["system"] not in arguments.without]
     generations = [int(g) for g in re.findall(r"compute_capability: (\d+)", base)]
-    text = insert(base, fit(rows, generations))
+    text = insert(base, fit([row for row in rows if row["nodes"] == "1"], generations))
+    text = fit_nics([row for row in rows if row["nodes"] != "1"], text)
     with open(arguments.out, "w") as file:
         file.write(text)
     print(f"fitted on {len(rows)} rows of {len({row['system'] for row in rows})} systems")

@@ -27,6 +27,7 @@ struct Request {
   Bytes size;  // nccl-tests' size column (work/work.h)
   std::uint32_t root = 0;
   Protocol protocol = Protocol::simple;
+  bool in_place = false;  // no rank copies its own share
 };
 
 // One send of the exact view. Ranks index Group::gpus. (channel, chunk) names a piece of the

@@ -121,6 +121,8 @@ GenerationConstants read_generation(const YamlNode& node, Diagnostics& diagnosti
     out.nvls_latency_scale = read_scale(*scale, diagnostics);
   else
     out.nvls_latency_scale = out.latency_scale;
+  if (const YamlNode* copy = fields.optional_node("channel_copy_gb_per_s"))
+    out.channel_copy_gb_per_s = read_scale(*copy, diagnostics);
   read_pattern(fields.optional_list("ring"), out.ring, diagnostics);
   read_pattern(fields.optional_list("tree"), out.tree, diagnostics);
   read_pattern(fields.optional_list("direct"), out.direct, diagnostics);
@@ -137,8 +139,35 @@ NicConstants read_nic(const YamlNode& node, Diagnostics& diagnostics) {
   const auto value = fields.optional_double("efficiency", 0.01, 1.1);
   if (!value) fields.complain("efficiency", "an efficiency is missing", "efficiency: 0.95");
   out.efficiency = value.value_or(1);
+  out.latency_share = fields.optional_double("latency_share", 0, 2).value_or(1);
+  if (const YamlNode* curve = fields.optional_node("low_latency"))
+    out.low_latency = read_curve(*curve, diagnostics);
+  if (const YamlNode* curve = fields.optional_node("simple"))
+    out.simple = read_curve(*curve, diagnostics);
   check_provenance(fields, diagnostics);
   fields.finish();
+  return out;
+}
+
+// A list of single figures, each with its provenance.
+StagingConstants read_staging(const std::vector<YamlNode>& rows, Diagnostics& diagnostics) {
+  StagingConstants out;
+  const std::vector<std::pair<std::string, double*>> known = {
+      {"shared_memory_efficiency", &out.shared_memory_efficiency},
+      {"shared_memory_latency_scale_amd", &out.shared_memory_latency_scale_amd},
+      {"network_efficiency", &out.network_efficiency},
+      {"network_hop_us", &out.network_hop_us}};
+  std::vector<std::string> names;
+  for (const auto& [name, value] : known) names.push_back(name);
+  for (const YamlNode& row : rows) {
+    Fields fields(row, "staging", diagnostics);
+    const auto name = fields.optional_choice("name", names);
+    const auto value = fields.optional_double("value", 0.01, 1000);
+    if (name && value) *known[*name].second = *value;
+    if (!value) fields.complain("value", "a value is missing", "value: 0.62");
+    check_provenance(fields, diagnostics);
+    fields.finish();
+  }
   return out;
 }
 
@@ -169,20 +198,20 @@ const GenerationConstants& Constants::of(int compute_capability) const {
       [](const auto& a, const auto& b) { return a.compute_capability < b.compute_capability; });
 }
 
-double Constants::nic_efficiency(std::string_view model, fabric::Vendor vendor) const {
+const NicConstants& Constants::nic(std::string_view model, fabric::Vendor vendor) const {
+  static const NicConstants kPlain;
   const std::string_view maker = fabric::to_text(vendor);
   const NicConstants* by_vendor = nullptr;
-  const NicConstants* fallback = nullptr;
+  const NicConstants* fallback = &kPlain;
   for (const NicConstants& each : nics) {
     if (each.name == "default")
       fallback = &each;
     else if (each.name == maker)
       by_vendor = &each;
     else if (!model.empty() && starts_with(model, each.name))
-      return each.efficiency;
+      return each;
   }
-  if (by_vendor != nullptr) return by_vendor->efficiency;
-  return fallback != nullptr ? fallback->efficiency : 1;
+  return by_vendor != nullptr ? *by_vendor : *fallback;
 }
 
 Constants parse_constants(std::string_view text, const std::string& file) {
@@ -195,6 +224,7 @@ Constants parse_constants(std::string_view text, const std::string& file) {
     out.generations.push_back(read_generation(node, diagnostics));
   for (const YamlNode& node : fields.optional_list("nics"))
     out.nics.push_back(read_nic(node, diagnostics));
+  out.staging = read_staging(fields.optional_list("staging"), diagnostics);
   if (out.generations.empty()) fields.complain("generations", "no generation is given");
   fields.finish();
   diagnostics.throw_if_any(text);

@@ -38,22 +38,34 @@ struct GenerationConstants {
   using ByKind = std::array<PatternConstants, work::kCollectiveKindCount>;
   int compute_capability = 0;
   ByKind ring{}, tree{}, direct{}, nvls{};
-  double latency_scale = 1;       // measured / NCCL's model, small messages
-  double nvls_latency_scale = 1;  // the same for NVLS, which starts at a few MiB
+  double latency_scale = 1;          // measured / NCCL's model, small messages
+  double nvls_latency_scale = 1;     // the same for NVLS, which starts at a few MiB
+  double channel_copy_gb_per_s = 0;  // own share of all_gather through one channel; 0: not known
 };
 
-// Share of the payload rate (line rate less framing) that collectives reach through a NIC.
+// Of collectives that cross nodes by one class of NIC.
 struct NicConstants {
-  std::string name;  // starts the NIC's catalogue name ("efa"), or is its vendor ("aws"), or
-                     // "default"
-  double efficiency = 1;
+  std::string name;       // starts the NIC's catalogue name ("efa"), or is its vendor ("aws"), or
+                          // "default"
+  double efficiency = 1;  // share of the payload rate (line rate less framing) that is reached
+  double latency_share = 1;  // true part of the latency that the NIC's plugin declares
+  SizeCurve low_latency, simple;
+};
+
+// What it costs to pass through host memory where GPUs, or GPU and NIC, may not reach each other.
+struct StagingConstants {
+  double shared_memory_efficiency = 1;         // GPU to GPU of one node, of the PCIe rate
+  double shared_memory_latency_scale_amd = 1;  // hops between the dies of an EPYC
+  double network_efficiency = 1;               // GPU to NIC, of the network's rate
+  double network_hop_us = 0;                   // each time a message leaves a node so
 };
 
 struct Constants {
   std::vector<GenerationConstants> generations;
   std::vector<NicConstants> nics;
+  StagingConstants staging;
   [[nodiscard]] const GenerationConstants& of(int compute_capability) const;  // nearest at or below
-  [[nodiscard]] double nic_efficiency(std::string_view model, fabric::Vendor vendor) const;
+  [[nodiscard]] const NicConstants& nic(std::string_view model, fabric::Vendor vendor) const;
 };
 
 // Reads data/constants/collective.yaml. Throws InputError with every fault of it.

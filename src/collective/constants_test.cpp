@@ -47,9 +47,9 @@ TEST(Constants, TheNearestGenerationAtOrBelowCounts) {
 
 TEST(Constants, NicsByModelThenVendorThenDefault) {
   const Constants constants = parse_constants(kGood, "c.yaml");
-  EXPECT_DOUBLE_EQ(constants.nic_efficiency("efa-v9-400g", fabric::Vendor::aws), 0.7);
-  EXPECT_DOUBLE_EQ(constants.nic_efficiency("efa-v2", fabric::Vendor::aws), 0.8);
-  EXPECT_DOUBLE_EQ(constants.nic_efficiency("cx7", fabric::Vendor::mellanox), 0.9);
+  EXPECT_DOUBLE_EQ(constants.nic("efa-v9-400g", fabric::Vendor::aws).efficiency, 0.7);
+  EXPECT_DOUBLE_EQ(constants.nic("efa-v2", fabric::Vendor::aws).efficiency, 0.8);
+  EXPECT_DOUBLE_EQ(constants.nic("cx7", fabric::Vendor::mellanox).efficiency, 0.9);
 }
 
 TEST(Constants, EveryFaultIsReportedWithItsLine) {
@@ -80,7 +80,7 @@ TEST(Constants, TheShippedFileIsSoundAndHasEveryGeneration) {
                       "data/constants/collective.yaml");
   for (int generation : {70, 80, 86, 89, 90, 100, 942})
     EXPECT_EQ(constants.of(generation).compute_capability, generation);
-  EXPECT_LT(constants.nic_efficiency("connectx7", fabric::Vendor::mellanox), 1);
+  EXPECT_LT(constants.nic("connectx7", fabric::Vendor::mellanox).efficiency, 1);
 }
 
 }  // namespace

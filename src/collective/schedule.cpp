@@ -185,9 +185,45 @@ const GenerationConstants::ByKind& pattern_of(const GenerationConstants& own,
 // own 1/n: time x (1 + own_copy / (n-1)), or half as much more for all_reduce.
 double own_copy_factor(const PatternConstants& pattern, const Request& request,
                        const ChannelPlan& plan) {
+  if (request.in_place && request.kind != work::CollectiveKind::all_reduce) return 1;
   const auto peers = static_cast<double>(plan.rank_node.size()) - 1;
   const double passes = request.kind == work::CollectiveKind::all_reduce ? 2 : 1;
   return 1 + pattern.own_copy / (passes * peers);
+}
+
+// Between nodes the copy of the own share goes first and the network waits for it.
+double own_copy_us(const GenerationConstants& own, const Request& request,
+                   const ChannelPlan& plan) {
+  const bool gathers = request.kind == work::CollectiveKind::all_gather ||
+                       request.kind == work::CollectiveKind::reduce_scatter;
+  if (plan.nodes == 1 || request.in_place || !gathers || own.channel_copy_gb_per_s <= 0) return 0;
+  const double share = request.size.to_double() / static_cast<double>(plan.rank_node.size());
+  const auto channels = static_cast<double>(std::max<std::size_t>(plan.channels.size(), 1));
+  return share / (own.channel_copy_gb_per_s * 1e3 * channels);
+}
+
+// Where GPUs of a node, or GPU and NIC, only meet in host memory.
+struct Staging {
+  double efficiency = 1, latency_scale = 1, network_efficiency = 1, hop_us = 0;
+};
+
+Staging staging_of(const ChannelPlan& plan, const StagingConstants& constants) {
+  // NCCL's default levels: P2P and GPUDirect RDMA go no farther than PXB.
+  const auto far = [](const fabric::PathClass& path) {
+    return path.kind == fabric::PathKind::phb || path.kind == fabric::PathKind::node ||
+           path.kind == fabric::PathKind::sys;
+  };
+  Staging out;
+  if (plan.ranks_per_node > 1 && plan.intra_link == IntraLink::pcie && far(plan.intra_type)) {
+    out.efficiency = constants.shared_memory_efficiency;
+    if (plan.cpu_vendor == fabric::Vendor::amd)
+      out.latency_scale = constants.shared_memory_latency_scale_amd;
+  }
+  if (plan.nodes > 1 && far(plan.inter_type)) {
+    out.network_efficiency = constants.network_efficiency;
+    out.hop_us = constants.network_hop_us;
+  }
+  return out;
 }
 
 }  // namespace
@@ -199,22 +235,30 @@ Fluid start_fluid(std::string_view algorithm, const Request& request, const Chan
   const ModelPoint point =
       model_at({request.kind, request.size, &plan}, algorithm, request.protocol);
   const PatternConstants& pattern = pattern_of(own, efficiency)[kind];
-  const double scale = efficiency == Efficiency::nvls ? own.nvls_latency_scale : own.latency_scale;
-  const SizeCurve& curve =
-      request.protocol == Protocol::simple ? pattern.simple : pattern.low_latency;
-  // Fitted inside one node; between nodes the network, not the SMs, sets the pace.
-  const double bend = plan.nodes == 1 ? curve.at(request.size) : 1;
+  const NicConstants& nic = constants.nic(plan.nic_model, plan.nic_vendor);
+  const bool simple = request.protocol == Protocol::simple, several = plan.nodes > 1;
+  const SizeCurve& curve = several  ? (simple ? nic.simple : nic.low_latency)
+                           : simple ? pattern.simple
+                                    : pattern.low_latency;
+  const double bend = curve.at(request.size);
+  const Staging staging = staging_of(plan, constants.staging);
+  const double scale =
+      (efficiency == Efficiency::nvls ? own.nvls_latency_scale : own.latency_scale) *
+      staging.latency_scale * bend;
   Fluid fluid;
-  // The measured scale is of GPU and kernel; what the NIC's plugin declares stays as it is.
-  const double latency_us = (point.latency_us - point.nic_us) * scale * bend + point.nic_us;
+  // The measured scale is of GPU and kernel, not of what the NIC's plugin declares.
+  const double nic_us = point.nic_us * nic.latency_share + point.crossings * staging.hop_us;
+  const double latency_us =
+      (point.latency_us - point.nic_us) * scale + nic_us + own_copy_us(own, request, plan);
   fluid.latency = Duration::picoseconds(static_cast<std::int64_t>(latency_us * 1e6 + 0.5));
-  fluid.latency_text = fmt::format("({}) x {:.3g} us", point.latency_text, scale * bend);
-  if (point.nic_us > 0)
-    fluid.latency_text += fmt::format(", {:.4g} us of NIC latency in it unscaled", point.nic_us);
-  const double factor = protocol_factor(request.protocol);
-  fluid.wire_factor = factor / pattern.efficiency * own_copy_factor(pattern, request, plan) * bend;
-  fluid.network_wire_factor = factor / constants.nic_efficiency(plan.nic_model, plan.nic_vendor);
-  if ((cap_by_model || request.protocol != Protocol::simple) && point.bandwidth_gb_per_s > 0)
+  fluid.latency_text = fmt::format("({}) x {:.3g} us", point.latency_text, scale);
+  if (nic_us > 0)
+    fluid.latency_text += fmt::format(", {:.4g} us of NIC latency in it unscaled", nic_us);
+  const double factor = protocol_factor(request.protocol) * bend;
+  fluid.wire_factor =
+      factor / pattern.efficiency / staging.efficiency * own_copy_factor(pattern, request, plan);
+  fluid.network_wire_factor = factor / nic.efficiency / staging.network_efficiency;
+  if ((cap_by_model || !simple) && point.bandwidth_gb_per_s > 0)
     fluid.cap = BitRate::from_gigabytes_per_second(point.bandwidth_gb_per_s / bend);
   return fluid;
 }

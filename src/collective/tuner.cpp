@@ -33,8 +33,9 @@ std::optional<Row> find_row(std::string_view name) {
 
 ModelPoint sized(const TunerInput& input, Row row, Protocol protocol) {
   ModelPoint out = Model(input.kind, *input.plan).point(row, protocol);
-  out.nic_us =
-      out.latency_us - Model(input.kind, *input.plan, false).point(row, protocol).latency_us;
+  const double bare = Model(input.kind, *input.plan, 0).point(row, protocol).latency_us;
+  out.nic_us = out.latency_us - bare;
+  out.crossings = Model(input.kind, *input.plan, 1).point(row, protocol).latency_us - bare;
   const std::int64_t bytes = input.size.count();
   const ChannelPlan& plan = *input.plan;
   if (row == Row::tree && input.kind == CollectiveKind::all_reduce && bytes >= 64) {

@@ -37,6 +37,7 @@ struct ModelPoint {
   double nic_us = 0;  // of latency_us: what the NIC's plugin declares, no business of the GPU
   double bandwidth_gb_per_s = 0;
   std::string latency_text;  // "8.4 + 14 x 3.4"
+  double crossings = 0;  // times that a message leaves a node in the chain counted by latency_us
 };
 ModelPoint model(work::CollectiveKind kind, std::string_view algorithm, Protocol protocol,
                  const ChannelPlan& plan);

@@ -23,8 +23,8 @@ std::string_view name_of(Row row) {
   return {};
 }
 
-Model::Model(CollectiveKind kind, const ChannelPlan& plan, bool with_nic)
-    : kind_(kind), plan_(plan), nic_latency_(with_nic ? plan.nic_latency_us : 0) {
+Model::Model(CollectiveKind kind, const ChannelPlan& plan, double nic_latency_us)
+    : kind_(kind), plan_(plan), nic_latency_(nic_latency_us) {
   n_ = static_cast<int>(plan.group.gpus.size());
   nodes_ = std::max(plan.nodes, 1);
   local_ = n_ / nodes_;

@@ -56,7 +56,10 @@ std::string_view name_of(Row row);
 // The figures of one plan and collective, with the model's notation.
 class Model {
  public:
-  Model(work::CollectiveKind kind, const ChannelPlan& plan, bool with_nic = true);
+  Model(work::CollectiveKind kind, const ChannelPlan& plan)
+      : Model(kind, plan, plan.nic_latency_us) {}
+  // With another latency of the NIC than its plugin declares.
+  Model(work::CollectiveKind kind, const ChannelPlan& plan, double nic_latency_us);
 
   // False: NCCL has no such combination.
   [[nodiscard]] bool has(Row row, Protocol protocol) const;

@@ -228,6 +228,7 @@ Expansion Expander::build_collective(work::OpId op, const work::CollectiveOp& c)
   const auto root = std::find(members.begin(), members.end(), c.root);
   collective::Request request{c.kind, c.size, 0, choice->protocol};
   if (root != members.end()) request.root = static_cast<std::uint32_t>(root - members.begin());
+  request.in_place = c.in_place;
   const collective::Fluid fluid = algorithm->fluid(request, plan, setup_->constants);
 
   if (!totals_) totals_ = std::make_unique<LinkTotals>(setup_->fabric->link_count());

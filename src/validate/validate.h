@@ -25,6 +25,7 @@ struct Point {
   Bytes size;
   double measured = 0, predicted = 0;
   std::string unit;                       // "us", "GB/s", "ns"
+  std::string nic, nic_vendor;            // of the first NIC
   int nodes = 1, compute_capability = 0;  // servers taking part; of the GPUs, 0: none
   std::string chosen;                     // algorithm and protocol, or the way taken
   [[nodiscard]] double error() const { return predicted / measured - 1; }

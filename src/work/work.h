@@ -67,6 +67,7 @@ struct CollectiveOp {
   int channels = 0;
   // False: the element type or operator is one that NVSwitches cannot reduce (int8, prod).
   bool switch_reduction = true;
+  bool in_place = false;  // the rank's own share is where it belongs already
 };
 
 struct Op {
