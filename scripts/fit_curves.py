@@ -148,7 +148,7 @@ def main():
                   open(CONSTANTS).read(), flags=re.S)
     base = re.sub(r"(?:low_latency|simple): \{[^}]*\},\n     ", "", base)
     rows = [row for row in run_validate(arguments.weft, arguments.map, base)
-            if row["judged"] == "yes" and row["system"] not in arguments.without]
+            if row["fit"] == "yes" and row["system"] not in arguments.without]
     generations = [int(g) for g in re.findall(r"compute_capability: (\d+)", base)]
     text = insert(base, fit([row for row in rows if row["nodes"] == "1"], generations))
     text = fit_nics([row for row in rows if row["nodes"] != "1"], text)

@@ -264,6 +264,8 @@ void Planner::describe_shapes() {
   const NodeView& first = shapes_.front().view;
   plan_.compute_capability = first.compute_capability;
   plan_.cpu_vendor = first.cpu_vendor;
+  for (const fabric::LinkId link : fabric_.out_links(plan_.group.gpus.front()))
+    plan_.c2c |= fabric_.link_class(link).kind == fabric::LinkKind::c2c;
   bool multicast = true;
   for (const Shape& shape : shapes_) {
     plan_.compute_capability = std::min(plan_.compute_capability, shape.view.compute_capability);

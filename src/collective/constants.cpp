@@ -139,6 +139,7 @@ NicConstants read_nic(const YamlNode& node, Diagnostics& diagnostics) {
   const auto value = fields.optional_double("efficiency", 0.01, 1.1);
   if (!value) fields.complain("efficiency", "an efficiency is missing", "efficiency: 0.95");
   out.efficiency = value.value_or(1);
+  out.hop_us = fields.optional_double("hop_us", 0, 10000).value_or(0);
   out.latency_share = fields.optional_double("latency_share", 0, 2).value_or(1);
   if (const YamlNode* curve = fields.optional_node("low_latency"))
     out.low_latency = read_curve(*curve, diagnostics);
@@ -150,17 +151,18 @@ NicConstants read_nic(const YamlNode& node, Diagnostics& diagnostics) {
 }
 
 // A list of single figures, each with its provenance.
-StagingConstants read_staging(const std::vector<YamlNode>& rows, Diagnostics& diagnostics) {
-  StagingConstants out;
+void read_figures(const std::vector<YamlNode>& rows, Constants& out, Diagnostics& diagnostics) {
   const std::vector<std::pair<std::string, double*>> known = {
-      {"shared_memory_efficiency", &out.shared_memory_efficiency},
-      {"shared_memory_latency_scale_amd", &out.shared_memory_latency_scale_amd},
-      {"network_efficiency", &out.network_efficiency},
-      {"network_hop_us", &out.network_hop_us}};
+      {"shared_memory_efficiency", &out.staging.shared_memory_efficiency},
+      {"shared_memory_latency_scale_amd", &out.staging.shared_memory_latency_scale_amd},
+      {"staged_network_efficiency", &out.staging.network_efficiency},
+      {"staged_network_hop_us", &out.staging.network_hop_us},
+      {"network_send_efficiency", &out.network_send.efficiency},
+      {"network_send_hop_us", &out.network_send.hop_us}};
   std::vector<std::string> names;
   for (const auto& [name, value] : known) names.push_back(name);
   for (const YamlNode& row : rows) {
-    Fields fields(row, "staging", diagnostics);
+    Fields fields(row, "figure", diagnostics);
     const auto name = fields.optional_choice("name", names);
     const auto value = fields.optional_double("value", 0.01, 1000);
     if (name && value) *known[*name].second = *value;
@@ -168,7 +170,6 @@ StagingConstants read_staging(const std::vector<YamlNode>& rows, Diagnostics& di
     check_provenance(fields, diagnostics);
     fields.finish();
   }
-  return out;
 }
 
 }  // namespace
@@ -224,7 +225,7 @@ Constants parse_constants(std::string_view text, const std::string& file) {
     out.generations.push_back(read_generation(node, diagnostics));
   for (const YamlNode& node : fields.optional_list("nics"))
     out.nics.push_back(read_nic(node, diagnostics));
-  out.staging = read_staging(fields.optional_list("staging"), diagnostics);
+  read_figures(fields.optional_list("figures"), out, diagnostics);
   if (out.generations.empty()) fields.complain("generations", "no generation is given");
   fields.finish();
   diagnostics.throw_if_any(text);

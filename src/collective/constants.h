@@ -49,6 +49,7 @@ struct NicConstants {
                           // "default"
   double efficiency = 1;  // share of the payload rate (line rate less framing) that is reached
   double latency_share = 1;  // true part of the latency that the NIC's plugin declares
+  double hop_us = 0;         // beyond NCCL's model, each time a message leaves a node
   SizeCurve low_latency, simple;
 };
 
@@ -60,10 +61,17 @@ struct StagingConstants {
   double network_hop_us = 0;                   // each time a message leaves a node so
 };
 
+// Grouped sends and receives between nodes: each is a connection of its own.
+struct NetworkSendConstants {
+  double efficiency = 1;  // of what collectives reach
+  double hop_us = 0;
+};
+
 struct Constants {
   std::vector<GenerationConstants> generations;
   std::vector<NicConstants> nics;
   StagingConstants staging;
+  NetworkSendConstants network_send;
   [[nodiscard]] const GenerationConstants& of(int compute_capability) const;  // nearest at or below
   [[nodiscard]] const NicConstants& nic(std::string_view model, fabric::Vendor vendor) const;
 };

@@ -219,7 +219,7 @@ Staging staging_of(const ChannelPlan& plan, const StagingConstants& constants) {
     if (plan.cpu_vendor == fabric::Vendor::amd)
       out.latency_scale = constants.shared_memory_latency_scale_amd;
   }
-  if (plan.nodes > 1 && far(plan.inter_type)) {
+  if (plan.nodes > 1 && far(plan.inter_type) && !plan.c2c) {
     out.network_efficiency = constants.network_efficiency;
     out.hop_us = constants.network_hop_us;
   }
@@ -247,7 +247,9 @@ Fluid start_fluid(std::string_view algorithm, const Request& request, const Chan
       staging.latency_scale * bend;
   Fluid fluid;
   // The measured scale is of GPU and kernel, not of what the NIC's plugin declares.
-  const double nic_us = point.nic_us * nic.latency_share + point.crossings * staging.hop_us;
+  const bool sends = request.kind == work::CollectiveKind::send_recv && several;
+  const double hop_us = nic.hop_us + staging.hop_us + (sends ? constants.network_send.hop_us : 0);
+  const double nic_us = point.nic_us * nic.latency_share + point.crossings * hop_us;
   const double latency_us =
       (point.latency_us - point.nic_us) * scale + nic_us + own_copy_us(own, request, plan);
   fluid.latency = Duration::picoseconds(static_cast<std::int64_t>(latency_us * 1e6 + 0.5));
@@ -257,7 +259,8 @@ Fluid start_fluid(std::string_view algorithm, const Request& request, const Chan
   const double factor = protocol_factor(request.protocol) * bend;
   fluid.wire_factor =
       factor / pattern.efficiency / staging.efficiency * own_copy_factor(pattern, request, plan);
-  fluid.network_wire_factor = factor / nic.efficiency / staging.network_efficiency;
+  fluid.network_wire_factor = factor / nic.efficiency / staging.network_efficiency /
+                              (sends ? constants.network_send.efficiency : 1);
   if ((cap_by_model || !simple) && point.bandwidth_gb_per_s > 0)
     fluid.cap = BitRate::from_gigabytes_per_second(point.bandwidth_gb_per_s / bend);
   return fluid;

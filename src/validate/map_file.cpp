@@ -67,6 +67,7 @@ Set read_set(const YamlNode& node, Diagnostics& diagnostics) {
   read_place(fields, set);
   set.system = fields.optional_string("system").value_or(set.cluster.text);
   set.where = read_where(fields, diagnostics);
+  set.fit = fields.optional_bool("fit").value_or(true);
   set.excuse = fields.optional_string("excuse").value_or("");
   read_kind(fields, set, diagnostics);
   if (set.kind != nullptr) fields.finish();

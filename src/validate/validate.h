@@ -79,6 +79,7 @@ struct Set {
   int queue_pairs = 1;
   fabric::Via via = fabric::Via::automatic;
   std::vector<Filter> where;
+  bool fit = true;     // constants may be fitted on its rows
   std::string excuse;  // evidence that the system was broken or is unknown
   SourcePosition position;
   // Counts towards the judged scores: of tier A or B and with nothing said against it.

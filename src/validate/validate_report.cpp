@@ -86,15 +86,17 @@ std::string scores_json(const Map& map, const Scores& scores) {
 
 std::string points_csv(const Map& map, const std::vector<Point>& points) {
   std::string out =
-      "set,system,judged,line,what,class,nodes,capability,nic,nic_vendor,size_bytes,unit,measured,"
+      "set,system,judged,fit,line,what,class,nodes,capability,nic,nic_vendor,size_bytes,unit,"
+      "measured,"
       "predicted,error,"
       "chosen\n";
   for (const Point& point : points) {
     const Set& set = map.sets[point.set];
-    out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{:.6g},{:.6g},{:.4f},{}\n",
-                       cell(set.name), cell(set.system), set.judged() ? "yes" : "no", point.line,
-                       cell(point.what), point.measure_class, point.nodes, point.compute_capability,
-                       point.nic, point.nic_vendor, point.size.count(), point.unit, point.measured,
+    out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{:.6g},{:.6g},{:.4f},{}\n",
+                       cell(set.name), cell(set.system), set.judged() ? "yes" : "no",
+                       set.fit && set.judged() ? "yes" : "no", point.line, cell(point.what),
+                       point.measure_class, point.nodes, point.compute_capability, point.nic,
+                       point.nic_vendor, point.size.count(), point.unit, point.measured,
                        point.predicted, point.error(), cell(point.chosen));
   }
   return out;
