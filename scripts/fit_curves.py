@@ -6,7 +6,7 @@
 Runs `weft validate` with constants that have no curves, takes at each knot (a factor 4 apart) the
 median of measured over predicted of the rows near it, and writes the constants with a curve for
 every GPU generation, collective, pattern and class of protocol that has at least 6 rows near a
-knot. Rows on one server give the curves of GPUs, rows on several those of NICs. Only sets of tiers A
+knot (4 from 1 GiB on). Rows on one server give the curves of GPUs, rows on several those of NICs. Only sets of tiers A
 and B without an excuse take part. Prints what it fitted.
 """
 import argparse
@@ -51,7 +51,7 @@ def knots(points):
     out = []
     for k in range(10, 36, 2):
         near = [ratio for x, ratio in points if abs(x - k) <= 1]
-        if len(near) >= 6:
+        if len(near) >= (4 if k >= 30 else 6):
             out.append((k, statistics.median(near)))
     return out
 

@@ -59,7 +59,7 @@ Command validate_command() {
            "weft validate data/validation/map.yaml --sets h100 --format points"},
           {{"MAP", "a validation map (weft: validation/1)"}},
           {{"sets", "", "WORDS", "only sets whose name holds one of these, split by commas", ""},
-           {"constants", "", "FILE", "constants of the collective model in place of the shipped ones",
+           {"constants", "", "FILE", "constants of the collective model, not the shipped ones",
             ""},
            {"format", "", "FORM", "table, json, csv (scores), points (one line a row)", "table"},
            {"json", "", "", "same as --format json (schema weft/validate/1)", ""}},

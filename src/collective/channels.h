@@ -58,7 +58,7 @@ struct ChannelPlan {
   bool rail_relay = false;  // sends can do so too: NVLink between all GPUs of a node, a NIC each
   bool cross_nic = false;   // a ring leaves by another NIC than it enters
   bool nvls = false;        // every GPU and switch can multicast
-  bool c2c = false;        // GPUs reach their CPU, and the NICs beyond it, over NVLink-C2C
+  bool c2c = false;         // GPUs reach their CPU, and the NICs beyond it, over NVLink-C2C
   int nvls_channels = 0;
   double nvls_bw_intra = 0, nvls_bw_inter = 0;
   int compute_capability = 0;  // lowest of the group

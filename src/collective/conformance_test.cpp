@@ -19,7 +19,6 @@ using work::CollectiveKind;
 Constants ideal() {
   Constants constants;
   GenerationConstants one;
-  for (auto* row : {&one.ring, &one.tree, &one.direct, &one.nvls}) row->fill(1);
   constants.generations = {one};
   return constants;
 }

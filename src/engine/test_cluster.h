@@ -11,11 +11,8 @@ namespace weft::engine::testing {
 
 // Collectives reach what NCCL's model says links carry, and take the latency it says.
 inline collective::Constants ideal_constants() {
-  collective::GenerationConstants one;
-  for (auto* shares : {&one.ring, &one.tree, &one.direct, &one.nvls}) shares->fill(1);
   collective::Constants constants;
-  constants.generations.push_back(one);
-  constants.nics.push_back({"default", 1});
+  constants.generations.emplace_back();
   return constants;
 }
 

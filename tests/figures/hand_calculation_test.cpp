@@ -3,8 +3,8 @@
 //
 // Both: 2 nodes x 8 A100, n = 16 ranks, N = 2. The file names neither NVLink nor NIC rate; they are
 // filled in as 12 NVLinks through NVSwitch and HDR200 (NDv4), 100 Gb/s EFA (p4d). Measured latency
-// of A100 is 1.45 times NCCL's model (data/constants/collective.yaml); what a NIC's plugin declares
-// is not scaled.
+// of A100 is 1.45 times NCCL's model (data/constants/collective.yaml); of what EFA's plugin
+// declares 0.84 is true. The NIC's size curve bends all of it but the NIC's own latency.
 #include <gtest/gtest.h>
 
 #include "predict.h"
@@ -13,7 +13,15 @@ namespace weft::figures {
 namespace {
 
 constexpr double kLatencyScale = 1.45;
+constexpr double kEfaShare = 0.84;
 constexpr double kRanks = 16;
+
+// The factor by message size that was fitted for a class of NIC, Simple protocol or the others.
+double bend(std::string_view nic, fabric::Vendor vendor, bool simple, Bytes size) {
+  const scenario::Library library = shipped_library();
+  const collective::NicConstants& of = library.collective_constants().nic(nic, vendor);
+  return (simple ? of.simple : of.low_latency).at(size);
+}
 
 std::string file(const char* name) {
   return std::string(WEFT_SOURCE_DIR) + "/tests/data/nccl/" + name;
@@ -36,7 +44,8 @@ TEST(AzureNdv4, EightBytesAreTheLatencyOfTree) {
   const Answer answer = two_nodes("azure_ndv4_topo.xml", Bytes(8));
   EXPECT_EQ(answer.algorithm, "tree");
   EXPECT_EQ(answer.protocol, "LL");
-  EXPECT_NEAR(answer.time_us, 25.2 * kLatencyScale, 0.01);
+  const double factor = bend("connectx6", fabric::Vendor::mellanox, false, Bytes(8));
+  EXPECT_NEAR(answer.time_us, 25.2 * kLatencyScale * factor, 0.01);
 }
 
 // Ring, Simple, 8 channels, one a NIC. Latency: base 8.4 us; 2 (n-1) = 30 steps of which 2 (N-1) =
@@ -50,8 +59,11 @@ TEST(AzureNdv4, EightGibibytesAreTheBytesOfRingThroughEachNic) {
   const double latency_us = 204.4 * 1.4 * kLatencyScale;                           // 414.9
   const double bytes = Bytes::gib(8).to_double() / 8 * 2 * (kRanks - 1) / kRanks;  // 2.013e9
   const double rate = 25e9 * 4096 / (4096 + 26) * 0.967;                           // 24.02 GB/s
-  EXPECT_NEAR(answer.time_us, latency_us + bytes / rate * 1e6, 1.0);               // 84,222 us
-  EXPECT_NEAR(answer.busbw, 191.2, 0.1);  // measured on 8 x 200 Gb/s RoCE: 189.6 GB/s
+  // 84,222 us before the curve: 191.2 GB/s of bus bandwidth.
+  const double factor = bend("connectx6", fabric::Vendor::mellanox, true, Bytes::gib(8));
+  EXPECT_NEAR(answer.time_us, (latency_us + bytes / rate * 1e6) * factor, 1.0);
+  EXPECT_NEAR(answer.busbw, 191.2 / factor, 0.1);
+  EXPECT_NEAR(answer.busbw / 189.6, 1, 0.03);  // measured on 8 x 200 Gb/s RoCE
 }
 
 // The cost model's turn from tree to ring: tree LL128 at 2 MiB, ring LL128 at 16 MiB.
@@ -62,11 +74,13 @@ TEST(AzureNdv4, TheChoiceFollowsTheCostModel) {
 }
 
 // Intel host and EFA: its plugin declares 75 us, paid on each of the 2 x log2(2) network hops of
-// tree LL: 6.8 + 2 (7 x 0.6 + 5) = 25.2 us scaled, + 2 x 75 us as it is.
+// tree LL: 6.8 + 2 (7 x 0.6 + 5) = 25.2 us scaled and bent, + 2 x 75 us x 0.84.
 TEST(AwsP4d, EightBytesAreTheLatencyOfTreeAndOfThePlugin) {
   const Answer answer = two_nodes("aws_p4d.xml", Bytes(8));
   EXPECT_EQ(answer.algorithm, "tree");
-  EXPECT_NEAR(answer.time_us, 25.2 * kLatencyScale + 2 * 75, 0.01);  // 186.5; measured on p4de: 164
+  const double factor = bend("efa-v1", fabric::Vendor::aws, false, Bytes(8));
+  EXPECT_NEAR(answer.time_us, 25.2 * kLatencyScale * factor + 2 * 75 * kEfaShare, 0.01);
+  EXPECT_NEAR(answer.time_us / 164.3, 1, 0.05);  // measured on two p4de
 }
 
 // Ring, Simple, 4 channels, one a NIC of 12.5 GB/s. Latency: 8.4 + 28 x max(3.4, Intel host 1 x 3 =
@@ -75,10 +89,11 @@ TEST(AwsP4d, EightBytesAreTheLatencyOfTreeAndOfThePlugin) {
 // unscaled. Rate: 4096 B packets pay 82 B of headers, and collectives reach 0.99 through EFA.
 TEST(AwsP4d, EightGibibytesByRingAreTheBytesThroughEachNic) {
   const Answer answer = two_nodes("aws_p4d.xml", Bytes::gib(8), "ring", "simple");
-  const double latency_us = 131.6 * 1.4 * kLatencyScale + 2 * 2 * 75 * 1.4;        // 687.1
+  const double factor = bend("efa-v1", fabric::Vendor::aws, true, Bytes::gib(8));
+  const double latency_us = 131.6 * 1.4 * kLatencyScale * factor + 2 * 2 * 75 * 1.4 * kEfaShare;
   const double bytes = Bytes::gib(8).to_double() / 4 * 2 * (kRanks - 1) / kRanks;  // 4.027e9
   const double rate = 12.5e9 * 4096 / (4096 + 82) * 0.99;                          // 12.13 GB/s
-  EXPECT_NEAR(answer.time_us, latency_us + bytes / rate * 1e6, 5.0);               // 332,5xx us
+  EXPECT_NEAR(answer.time_us, latency_us + bytes / rate * 1e6 * factor, 5.0);
 }
 
 // Left alone it takes tree, whose cap binds: 4 channels x 24 GB/s (the search's rate inside the
@@ -87,7 +102,8 @@ TEST(AwsP4d, EightGibibytesByTreeAreItsCap) {
   const Answer answer = two_nodes("aws_p4d.xml", Bytes::gib(8));
   EXPECT_EQ(answer.algorithm, "tree");
   const double algbw = Bytes::gib(8).to_double() / answer.time_us / 1e3;
-  EXPECT_NEAR(algbw, 4 * 24 * 0.92 / 2, 0.15);
+  const double factor = bend("efa-v1", fabric::Vendor::aws, true, Bytes::gib(8));
+  EXPECT_NEAR(algbw, 4 * 24 * 0.92 / 2 / factor, 0.15);
 }
 
 }  // namespace
