@@ -23,7 +23,7 @@ void keep_sets(validate::Map& map, const std::string& words) {
 
 int run(const Arguments& arguments, const Streams& streams) {
   const std::string path = *arguments.positional(0);
-  const std::vector<std::string> formats = {"table", "json", "csv", "points"};
+  const std::vector<std::string> formats = {"table", "json", "csv", "points", "peers"};
   const std::string format =
       arguments.flag("json") ? "json" : formats[*arguments.choice("format", formats)];
   validate::Map map = validate::parse_map(read_file(path), path);
@@ -43,6 +43,8 @@ int run(const Arguments& arguments, const Streams& streams) {
     print(streams, validate::scores_json(map, scores));
   else if (format == "csv")
     print(streams, validate::scores_csv(scores));
+  else if (format == "peers")
+    print(streams, validate::peers_table(map, points));
   else if (format == "points")
     print(streams, validate::points_csv(map, points));
   else
@@ -59,9 +61,8 @@ Command validate_command() {
            "weft validate data/validation/map.yaml --sets h100 --format points"},
           {{"MAP", "a validation map (weft: validation/1)"}},
           {{"sets", "", "WORDS", "only sets whose name holds one of these, split by commas", ""},
-           {"constants", "", "FILE", "constants of the collective model, not the shipped ones",
-            ""},
-           {"format", "", "FORM", "table, json, csv (scores), points (one line a row)", "table"},
+           {"constants", "", "FILE", "constants of the collective model, not the shipped ones", ""},
+           {"format", "", "FORM", "table, json, csv (scores), points, peers", "table"},
            {"json", "", "", "same as --format json (schema weft/validate/1)", ""}},
           run};
 }

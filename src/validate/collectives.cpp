@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "collective/channels.h"
 #include "engine/analytic/analytic_engine.h"
 #include "report/bench_report.h"
 #include "validate/validate.h"
@@ -23,6 +24,14 @@ struct Launcher {
   int gpus_per_process = 1;  // nccl-tests -g: one thread launches on so many GPUs in turn
   bool torch = false;        // called through torch.distributed
 
+  void hold_back(work::CollectiveKind kind, int ranks, Point& point) const {
+    const double floor = floor_us(kind, ranks);
+    if (point.predicted >= floor) return;
+    point.predicted = floor;
+    point.chosen = "host";  // says nothing of the collective: no constants are fitted on it
+  }
+
+ private:
   [[nodiscard]] double floor_us(work::CollectiveKind kind, int ranks) const {
     if (torch) return kTorchUs;
     if (gpus_per_process == 1) return 0;
@@ -30,7 +39,6 @@ struct Launcher {
     return gpus_per_process * (kLaunchUs + (sends ? (ranks - 1) * kSendUs : 0));
   }
 
- private:
   // Fitted on data/validation/nccl. Launches: 8 A100 driven by one thread, all_reduce and
   // all_gather of up to 16 KiB 34.8 us, alltoall 87 us (residual 2 %). Torch: 8 H200, 32 to 512
   // KiB 39.4 us.
@@ -55,7 +63,7 @@ class CollectiveJudge : public Judge {
  private:
   // In place and out of place, and some types, ask the same question.
   using Question = std::tuple<work::CollectiveKind, std::int64_t, bool, bool, std::uint32_t>;
-  using Known = std::map<Question, std::pair<double, std::string>>;
+  using Known = std::map<Question, Point>;
 
   std::string type_of(const CsvTable& table, const CsvTable::Row& row) const;
   bool read_row(const CsvTable& table, const CsvTable::Row& row, int ranks,
@@ -72,13 +80,39 @@ std::string CollectiveJudge::type_of(const CsvTable& table, const CsvTable::Row&
   return word;
 }
 
-std::pair<double, std::string> predict(const scenario::Session& session, work::Work work,
-                                       const work::CollectiveOp& op) {
-  work.ops = {work::Op{op, Instant(), {}, ""}};
-  const result::Result result = engine::analytic_engine().run(session.setup(work), nullptr);
-  return {result.completion.to_microseconds(),
-          fmt::format("{}/{}", result.ops[0].algorithm, result.ops[0].protocol)};
-}
+// Asks the engine; plans of one group are found once.
+class Oracle {
+ public:
+  explicit Oracle(const scenario::Session& session) : session_(&session) {}
+
+  // Fills predicted, peers and chosen.
+  void answer(work::Work work, const work::CollectiveOp& op, Point& point) {
+    const PlanKey key{work.rank_gpu.size(), op.channels, op.switch_reduction};
+    auto plan = plans_.find(key);
+    if (plan == plans_.end()) plan = plans_.emplace(key, plan_of(work, op)).first;
+    work.ops = {work::Op{op, Instant(), {}, ""}};
+    const result::Result result =
+        engine::analytic_engine().run(session_->setup(std::move(work)), nullptr);
+    const result::OpSpan& span = result.ops[0];
+    point.predicted = result.completion.to_microseconds();
+    point.peers = peer_times(plan->second, op, span.algorithm, span.protocol);
+    point.chosen = fmt::format("{}/{}", span.algorithm, span.protocol);
+  }
+
+ private:
+  using PlanKey = std::tuple<std::size_t, int, bool>;
+
+  [[nodiscard]] collective::ChannelPlan plan_of(const work::Work& work,
+                                                const work::CollectiveOp& op) const {
+    collective::Group group;
+    const auto gpus = session_->fabric().of_kind(fabric::DeviceKind::gpu);
+    for (const std::uint32_t ordinal : work.rank_gpu) group.gpus.push_back(gpus[ordinal]);
+    return collective::plan_channels(session_->fabric(), group, {op.channels, op.switch_reduction});
+  }
+
+  const scenario::Session* session_;
+  std::map<PlanKey, collective::ChannelPlan> plans_;
+};
 
 bool CollectiveJudge::read_time(const CsvTable& table, const CsvTable::Row& row, int ranks,
                                 Diagnostics& diagnostics, Point& point,
@@ -157,6 +191,7 @@ void CollectiveJudge::judge(const Set& set, const CsvTable& table, const Predict
                             Diagnostics& diagnostics, std::vector<Point>& out) const {
   const scenario::Session& session = predictor.session(set);
   Known known;
+  Oracle oracle(session);
   for (const CsvTable::Row* row : rows_of(set, table)) {
     std::optional<std::uint32_t> first = gpus;
     if (gpus_of_row) {
@@ -172,10 +207,16 @@ void CollectiveJudge::judge(const Set& set, const CsvTable& table, const Predict
     if (!read_row(table, *row, ranks, diagnostics, point, op)) continue;
     const Question question{op.kind, op.size.count(), op.switch_reduction, op.in_place,
                             static_cast<std::uint32_t>(ranks)};
-    if (!known.contains(question)) known[question] = predict(session, std::move(work), op);
     place(session.fabric(), first, point);
-    std::tie(point.predicted, point.chosen) = known[question];
-    point.predicted = std::max(point.predicted, launcher.floor_us(op.kind, ranks));
+    if (!known.contains(question)) {
+      oracle.answer(std::move(work), op, point);
+      launcher.hold_back(op.kind, ranks, point);
+      known[question] = point;
+    }
+    const Point& answer = known[question];
+    point.predicted = answer.predicted;
+    point.peers = answer.peers;
+    point.chosen = answer.chosen;
     out.push_back(std::move(point));
   }
 }

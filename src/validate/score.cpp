@@ -29,6 +29,33 @@ Score score_of(std::vector<double> errors) {
   return score;
 }
 
+std::vector<PeerScore> score_peers(const Map& map, const std::vector<Point>& points) {
+  struct Errors {
+    std::vector<double> peer, own;
+  };
+  std::map<std::pair<std::string, std::size_t>, Errors> by_row;
+  for (const Point& point : points) {
+    // A run that the host holds back shows neither model.
+    if (!map.sets[point.set].judged() || point.chosen == "host") continue;
+    for (std::size_t p = 0; p < kPeerCount; ++p) {
+      if (point.peers[p] <= 0) continue;
+      for (const std::string& name : {point.measure_class, std::string("every row")}) {
+        Errors& errors = by_row[{name, p}];
+        errors.peer.push_back(point.peers[p] / point.measured - 1);
+        errors.own.push_back(point.error());
+      }
+    }
+  }
+  std::vector<PeerScore> out;
+  for (auto& [key, errors] : by_row) {
+    const std::size_t rows = errors.peer.size();
+    out.push_back({key.first, std::string(kPeerNames[key.second]), rows,
+                   score_of(std::move(errors.peer)).median_abs_error,
+                   score_of(std::move(errors.own)).median_abs_error});
+  }
+  return out;
+}
+
 Scores score(const Map& map, const std::vector<Point>& points) {
   std::vector<std::vector<double>> by_set(map.sets.size());
   std::map<std::string, std::pair<std::vector<double>, std::vector<double>>> by_class;

@@ -30,6 +30,14 @@ struct Scores {
   Score total;                      // every row, excused ones too
 };
 
+// Of one class of measurements, on the judged rows that a peer covers.
+struct PeerScore {
+  std::string measure_class, peer;
+  std::size_t rows = 0;
+  double peer_median = 0, own_median = 0;
+};
+
+std::vector<PeerScore> score_peers(const Map& map, const std::vector<Point>& points);
 Score score_of(std::vector<double> errors);
 Scores score(const Map& map, const std::vector<Point>& points);
 

@@ -13,6 +13,7 @@
 #include "base/csv.h"
 #include "base/yaml.h"
 #include "scenario/session.h"
+#include "validate/peers.h"
 
 namespace weft::validate {
 
@@ -27,6 +28,7 @@ struct Point {
   std::string unit;                       // "us", "GB/s", "ns"
   std::string nic, nic_vendor;            // of the first NIC
   int nodes = 1, compute_capability = 0;  // servers taking part; of the GPUs, 0: none
+  PeerTimes peers{};                      // what other models say, in us; 0: not covered
   std::string chosen;                     // algorithm and protocol, or the way taken
   [[nodiscard]] double error() const { return predicted / measured - 1; }
 };

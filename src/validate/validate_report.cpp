@@ -84,20 +84,31 @@ std::string scores_json(const Map& map, const Scores& scores) {
   return json.take();
 }
 
+std::string peers_table(const Map& map, const std::vector<Point>& points) {
+  std::string out = fmt::format("{:<24} {:<12} {:>6} {:>12} {:>12}\n", "class", "peer", "rows",
+                                "its median", "Weft's");
+  for (const PeerScore& row : score_peers(map, points)) {
+    out += fmt::format("{:<24} {:<12} {:>6} {:>10.1f} % {:>10.1f} %\n", row.measure_class, row.peer,
+                       row.rows, row.peer_median * 100, row.own_median * 100);
+  }
+  return out;
+}
+
 std::string points_csv(const Map& map, const std::vector<Point>& points) {
   std::string out =
       "set,system,judged,fit,line,what,class,nodes,capability,nic,nic_vendor,size_bytes,unit,"
       "measured,"
       "predicted,error,"
-      "chosen\n";
+      "chosen,nccl_model_us,astra_sim_us,simai_us\n";
   for (const Point& point : points) {
     const Set& set = map.sets[point.set];
-    out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{:.6g},{:.6g},{:.4f},{}\n",
-                       cell(set.name), cell(set.system), set.judged() ? "yes" : "no",
-                       set.fit && set.judged() ? "yes" : "no", point.line, cell(point.what),
-                       point.measure_class, point.nodes, point.compute_capability, point.nic,
-                       point.nic_vendor, point.size.count(), point.unit, point.measured,
-                       point.predicted, point.error(), cell(point.chosen));
+    out += fmt::format(
+        "{},{},{},{},{},{},{},{},{},{},{},{},{},{:.6g},{:.6g},{:.4f},{},{:.6g},{:.6g},{:.6g}\n",
+        cell(set.name), cell(set.system), set.judged() ? "yes" : "no",
+        set.fit && set.judged() ? "yes" : "no", point.line, cell(point.what), point.measure_class,
+        point.nodes, point.compute_capability, point.nic, point.nic_vendor, point.size.count(),
+        point.unit, point.measured, point.predicted, point.error(), cell(point.chosen),
+        point.peers[0], point.peers[1], point.peers[2]);
   }
   return out;
 }
