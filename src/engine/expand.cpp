@@ -10,6 +10,7 @@
 #include "base/errors.h"
 #include "base/random.h"
 #include "collective/tuner.h"
+#include "engine/wide_area.h"
 
 namespace weft::engine {
 
@@ -238,6 +239,8 @@ Expansion Expander::build_collective(work::OpId op, const work::CollectiveOp& c)
 
   Expansion out;
   out.latency = fluid.latency;
+  if (has_wide_area(*setup_->fabric))
+    out.latency += wide_area_delay(*setup_->fabric, *setup_->routes, *algorithm, request, plan);
   out.algorithm = choice->algorithm;
   out.protocol = collective::to_text(choice->protocol);
   out.channels = choice->channels;

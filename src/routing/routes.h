@@ -29,6 +29,7 @@ namespace weft::routing {
 //   valiant          over every other leaf group in equal parts, sprayed both ways
 enum class Policy : std::uint8_t { ecmp, spray, adaptive, dimension_order, up_down, valiant };
 std::string_view to_text(Policy policy);
+std::string_view summary(Policy policy);  // one sentence for `weft list`
 std::optional<Policy> parse_policy(std::string_view text);
 std::vector<std::string> policy_names();
 // Why the policy cannot run on this fabric; empty when it can.

@@ -135,6 +135,32 @@ TEST(RailOnly, PathBetweenRailsSaysHowItGoes) {
             "no network route from node0/nic0 to node1/nic3");
 }
 
+// Two sites 100 km apart, 490 us one way, two servers each. All-to-all crosses once. A ring over
+// all servers crosses twice: all_gather takes a chunk round it once, all_reduce twice. What
+// distance adds is that many times 490 us, whatever else the collective takes.
+TEST(ScaleAcross, DependentStepsPayForTheDistance) {
+  const fabric::Fabric server = fabric::testing::hgx();
+  struct Case {
+    work::CollectiveKind kind;
+    const char* algorithm;
+    int crossings;
+  };
+  for (const Case& c : {Case{work::CollectiveKind::all_to_all, "direct", 1},
+                        Case{work::CollectiveKind::all_gather, "ring", 2},
+                        Case{work::CollectiveKind::all_reduce, "ring", 4}}) {
+    const auto seconds_at = [&](double km) {
+      Network network(server, 4, "scale_across", 64, {{"distance_km", km}});
+      network.add_collective(c.kind, Bytes(1 << 20), c.algorithm);
+      EXPECT_NEAR(network.analytic_s(), network.flow_s(), 0.03 * network.flow_s());
+      return network.flow_s();
+    };
+    EXPECT_NEAR(seconds_at(100) - seconds_at(0), c.crossings * 490e-6, 1e-9) << c.algorithm;
+  }
+  Network network(server, 2, "scale_across", 64, {{"distance_km", 100}});
+  network.add_transfer(0, 8, Bytes(8));
+  EXPECT_GT(network.flow_s(), 490e-6);
+}
+
 // Two leaves of 8 one-GPU servers with 8 cables between, 8 flows from one leaf to the other.
 // Hashed, the fullest cable carries m of them and the work takes m times what one flow takes;
 // sprayed, each cable carries 8 x 1/8.
