@@ -23,21 +23,22 @@ import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 CONSTANTS = os.path.join(ROOT, "data/constants/collective.yaml")
-MARK = "    # curves: scripts/fit_curves.py"
 PATTERN = {"ring": "ring", "direct": "direct", "nvls": "nvls", "tree": "tree"}
 
 
-def strip_curves(text):
-    """The constants without fitted curves: rows between the mark and the next blank line."""
-    return re.sub(re.escape(MARK) + r".*?\n(?=\n|\Z)", "", text, flags=re.S)
+def without_curves(text):
+    """The constants without what this script fits."""
+    text = re.sub(r"      - \{kinds: \[\w+\], (?:simple|low_latency): .*?\}\n(?=      -|    \w|\n|  -)", "",
+                  text, flags=re.S)
+    return re.sub(r"(?:low_latency|simple): \{[^}]*\},\n     ", "", text)
 
 
-def run_validate(weft, path, constants):
+def run_validate(weft, path, constants, sets=None):
     with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
         file.write(constants)
         file.flush()
-        out = subprocess.run([weft, "validate", path, "--constants", file.name, "--format", "points"],
-                             check=True, capture_output=True, text=True).stdout
+        command = [weft, "validate", path, "--constants", file.name, "--format", "points"]
+        out = subprocess.run(command + (["--sets", sets] if sets else []), check=True, capture_output=True, text=True).stdout
     return list(csv.DictReader(io.StringIO(out)))
 
 
@@ -84,8 +85,8 @@ def fit(rows, generations):
     """generation -> pattern -> list of rows of YAML."""
     groups = collections.defaultdict(list)
     for row in rows:
-        algorithm, protocol = row["chosen"].split("/")
-        if algorithm not in PATTERN:
+        algorithm, _, protocol = row["chosen"].partition("/")
+        if algorithm not in PATTERN:  # also "host": launches held the run back
             continue
         family = "simple" if protocol.lower() == "simple" else "low_latency"
         generation = generation_of(int(row["capability"]), generations)
@@ -110,6 +111,8 @@ def fit_nics(rows, text):
     """Curves of collectives that cross nodes, by class of NIC."""
     groups = collections.defaultdict(list)
     for row in rows:
+        if row["chosen"] == "host":
+            continue
         family = "simple" if row["chosen"].lower().endswith("/simple") else "low_latency"
         groups[nic_class(row, text), family].append(
             (math.log2(float(row["size_bytes"])), float(row["measured"]) / float(row["predicted"])))
@@ -144,9 +147,7 @@ def main():
     parser.add_argument("--out", default=CONSTANTS)
     parser.add_argument("--weft", default=os.path.join(ROOT, "build/release/weft"))
     arguments = parser.parse_args()
-    base = re.sub(r"      - \{kinds: \[\w+\], (?:simple|low_latency): .*?\}\n(?=      -|    \w|\n|  -)", "",
-                  open(CONSTANTS).read(), flags=re.S)
-    base = re.sub(r"(?:low_latency|simple): \{[^}]*\},\n     ", "", base)
+    base = without_curves(open(CONSTANTS).read())
     rows = [row for row in run_validate(arguments.weft, arguments.map, base)
             if row["fit"] == "yes" and row["system"] not in arguments.without]
     generations = [int(g) for g in re.findall(r"compute_capability: (\d+)", base)]

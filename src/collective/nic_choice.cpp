@@ -31,8 +31,10 @@ std::size_t nics_for_each_gpu(const NodeView& view) {
   if (each < 2) return 1;
   const std::vector<std::uint32_t> nics = nearest_nics(view, each);
   std::vector<bool> used(view.nics.size(), false);
+  const bool alone = view.gpus.size() == 1;  // then every NIC is its own, however far
   for (std::size_t i = 0; i < nics.size(); ++i) {
-    if (used[nics[i]] || view.gpu_nic[i / each][nics[i]].reach > Reach::pxb) return 1;
+    const bool far = view.gpu_nic[i / each][nics[i]].reach > Reach::pxb;
+    if (used[nics[i]] || (far && !alone)) return 1;
     used[nics[i]] = true;
   }
   return each;
