@@ -5,6 +5,7 @@
 #include "app/common.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "routing/routes.h"
 #include "topology/topology.h"
 #include "transport/transport.h"
 
@@ -58,9 +59,9 @@ std::vector<Entry> parts(const scenario::Library& library) {
 }
 
 const std::vector<std::string>& kinds() {
-  static const std::vector<std::string> kKinds = {"topologies", "stacks",    "collectives",
-                                                  "algorithms", "importers", "servers",
-                                                  "clusters",   "parts",     "engines"};
+  static const std::vector<std::string> kKinds = {
+      "topologies", "stacks",   "collectives", "algorithms", "importers",
+      "servers",    "clusters", "parts",       "engines",    "routings"};
   return kKinds;
 }
 
@@ -72,6 +73,11 @@ std::vector<Entry> entries_of(std::string_view kind, const scenario::Library& li
   if (kind == "importers") return named(import::all_importers());
   if (kind == "servers" || kind == "clusters") return files(library, kind);
   if (kind == "parts") return parts(library);
+  if (kind == "routings") {
+    for (const std::string& name : routing::policy_names())
+      entries.push_back({name, std::string(routing::summary(*routing::parse_policy(name)))});
+    return entries;
+  }
   if (kind == "engines") {
     for (const std::string& name : scenario::engine_names()) entries.push_back({name, ""});
     return entries;

@@ -10,12 +10,16 @@ namespace {
 
 struct Name {
   Policy policy;
-  std::string_view text;
+  std::string_view text, summary;
 };
 constexpr std::array kNames = {
-    Name{Policy::ecmp, "ecmp"},         Name{Policy::spray, "spray"},
-    Name{Policy::adaptive, "adaptive"}, Name{Policy::dimension_order, "dimension_order"},
-    Name{Policy::up_down, "up_down"},   Name{Policy::valiant, "valiant"},
+    Name{Policy::ecmp, "ecmp", "One shortest path for each flow, by a hash."},
+    Name{Policy::spray, "spray", "All shortest paths, equally at every device."},
+    Name{Policy::adaptive, "adaptive", "All shortest paths, by the rates of the next links."},
+    Name{Policy::dimension_order, "dimension_order",
+         "Torus and mesh: one shortest path, dimension by dimension."},
+    Name{Policy::up_down, "up_down", "One path by a hash, never up again after down."},
+    Name{Policy::valiant, "valiant", "Over all other leaf groups in equal parts, there and on."},
 };
 
 }  // namespace
@@ -23,6 +27,13 @@ constexpr std::array kNames = {
 std::string_view to_text(Policy policy) {
   for (const Name& name : kNames) {
     if (name.policy == policy) return name.text;
+  }
+  return "?";
+}
+
+std::string_view summary(Policy policy) {
+  for (const Name& name : kNames) {
+    if (name.policy == policy) return name.summary;
   }
   return "?";
 }
