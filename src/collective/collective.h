@@ -27,7 +27,8 @@ struct Request {
   Bytes size;  // nccl-tests' size column (work/work.h)
   std::uint32_t root = 0;
   Protocol protocol = Protocol::simple;
-  bool in_place = false;  // no rank copies its own share
+  bool in_place = false;                // no rank copies its own share
+  const work::MoeShape* moe = nullptr;  // of moe_dispatch and moe_combine
 };
 
 // One send of the exact view. Ranks index Group::gpus. (channel, chunk) names a piece of the

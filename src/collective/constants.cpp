@@ -99,7 +99,8 @@ void read_pattern(const std::vector<YamlNode>& rows, ByKind& into, Diagnostics& 
 void fill_unmeasured(GenerationConstants& of) {
   using enum work::CollectiveKind;
   const PatternConstants sends = of.direct[static_cast<std::size_t>(all_to_all)];
-  for (work::CollectiveKind kind : {gather, scatter, hypercube, broadcast, reduce, all_reduce}) {
+  for (work::CollectiveKind kind :
+       {gather, scatter, hypercube, broadcast, reduce, all_reduce, moe_dispatch, moe_combine}) {
     PatternConstants& own = of.direct[static_cast<std::size_t>(kind)];
     if (own.efficiency == 0) own = sends;
   }
@@ -172,6 +173,23 @@ void read_figures(const std::vector<YamlNode>& rows, Constants& out, Diagnostics
   }
 }
 
+MoeLatency read_moe(const YamlNode& node, Diagnostics& diagnostics) {
+  MoeLatency out;
+  Fields fields(node, "moe", diagnostics);
+  out.algorithm = fields.required_string("algorithm");
+  const auto kind = work::parse_collective(fields.required_string("collective"));
+  if (!kind || !work::is_moe(*kind))
+    fields.complain("collective", "not a mixture-of-experts collective",
+                    "moe_dispatch or moe_combine");
+  else
+    out.kind = *kind;
+  out.inside_us = fields.optional_double("inside_us", 0, 1e6).value_or(0);
+  out.across_us = fields.optional_double("across_us", 0, 1e6).value_or(0);
+  check_provenance(fields, diagnostics);
+  fields.finish();
+  return out;
+}
+
 }  // namespace
 
 double SizeCurve::at(Bytes size) const {
@@ -215,6 +233,12 @@ const NicConstants& Constants::nic(std::string_view model, fabric::Vendor vendor
   return by_vendor != nullptr ? *by_vendor : *fallback;
 }
 
+MoeLatency Constants::moe_latency(std::string_view algorithm, work::CollectiveKind kind) const {
+  for (const MoeLatency& each : moe)
+    if (each.algorithm == algorithm && each.kind == kind) return each;
+  return {};
+}
+
 Constants parse_constants(std::string_view text, const std::string& file) {
   const YamlNode root = parse_yaml(text, file);
   Diagnostics diagnostics;
@@ -226,6 +250,8 @@ Constants parse_constants(std::string_view text, const std::string& file) {
   for (const YamlNode& node : fields.optional_list("nics"))
     out.nics.push_back(read_nic(node, diagnostics));
   read_figures(fields.optional_list("figures"), out, diagnostics);
+  for (const YamlNode& node : fields.optional_list("moe"))
+    out.moe.push_back(read_moe(node, diagnostics));
   if (out.generations.empty()) fields.complain("generations", "no generation is given");
   fields.finish();
   diagnostics.throw_if_any(text);

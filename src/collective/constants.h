@@ -67,11 +67,20 @@ struct NetworkSendConstants {
   double hop_us = 0;
 };
 
+// Start, synchronisation and end of an MoE exchange's kernels.
+struct MoeLatency {
+  std::string algorithm;
+  work::CollectiveKind kind = work::CollectiveKind::moe_dispatch;
+  double inside_us = 0, across_us = 0;  // one node; several
+};
+
 struct Constants {
   std::vector<GenerationConstants> generations;
   std::vector<NicConstants> nics;
   StagingConstants staging;
   NetworkSendConstants network_send;
+  std::vector<MoeLatency> moe;
+  [[nodiscard]] MoeLatency moe_latency(std::string_view algorithm, work::CollectiveKind kind) const;
   [[nodiscard]] const GenerationConstants& of(int compute_capability) const;  // nearest at or below
   [[nodiscard]] const NicConstants& nic(std::string_view model, fabric::Vendor vendor) const;
 };

@@ -233,7 +233,7 @@ Fluid start_fluid(std::string_view algorithm, const Request& request, const Chan
   const GenerationConstants& own = constants.of(plan.compute_capability);
   const auto kind = static_cast<std::size_t>(request.kind);
   const ModelPoint point =
-      model_at({request.kind, request.size, &plan}, algorithm, request.protocol);
+      model_at({request.kind, request.size, &plan, request.moe}, algorithm, request.protocol);
   const PatternConstants& pattern = pattern_of(own, efficiency)[kind];
   const NicConstants& nic = constants.nic(plan.nic_model, plan.nic_vendor);
   const bool simple = request.protocol == Protocol::simple, several = plan.nodes > 1;
@@ -263,6 +263,22 @@ Fluid start_fluid(std::string_view algorithm, const Request& request, const Chan
                               (sends ? constants.network_send.efficiency : 1);
   if ((cap_by_model || !simple) && point.bandwidth_gb_per_s > 0)
     fluid.cap = BitRate::from_gigabytes_per_second(point.bandwidth_gb_per_s / bend);
+  return fluid;
+}
+
+Fluid start_moe(std::string_view algorithm, const Request& request, const ChannelPlan& plan,
+                const Constants& constants) {
+  Fluid fluid = start_fluid(algorithm, request, plan, constants, Efficiency::direct, false);
+  fluid.cap.reset();
+  // None of what NCCL's launches and copies add holds for these kernels: links and NICs only.
+  const PatternConstants& sends =
+      constants.of(plan.compute_capability).direct[static_cast<std::size_t>(request.kind)];
+  fluid.wire_factor = 1 / sends.efficiency;
+  fluid.network_wire_factor = 1 / constants.nic(plan.nic_model, plan.nic_vendor).efficiency;
+  const MoeLatency own = constants.moe_latency(algorithm, request.kind);
+  const double latency_us = plan.nodes > 1 ? own.across_us : own.inside_us;
+  fluid.latency = Duration::picoseconds(static_cast<std::int64_t>(latency_us * 1e6 + 0.5));
+  fluid.latency_text = fmt::format("{:.3g} us of the kernels", latency_us);
   return fluid;
 }
 

@@ -69,6 +69,10 @@ enum class Efficiency { ring, tree, direct, nvls };
 Fluid start_fluid(std::string_view algorithm, const Request& request, const ChannelPlan& plan,
                   const Constants& constants, Efficiency efficiency, bool cap_by_model);
 
+// Of an MoE exchange: links as direct sends, latency as measured of such kernels.
+Fluid start_moe(std::string_view algorithm, const Request& request, const ChannelPlan& plan,
+                const Constants& constants);
+
 // Offsets between nodes over which a large all-to-all is spread: all of them up to `exact` edges a
 // rank, else 16 evenly spaced ones. The bytes of each rank stay exact; which far node gets them is
 // then a sample.

@@ -32,10 +32,12 @@ std::optional<Row> find_row(std::string_view name) {
 }
 
 ModelPoint sized(const TunerInput& input, Row row, Protocol protocol) {
-  ModelPoint out = Model(input.kind, *input.plan).point(row, protocol);
-  const double bare = Model(input.kind, *input.plan, 0).point(row, protocol).latency_us;
+  ModelPoint out = Model(input.kind, *input.plan, input.moe).point(row, protocol);
+  const double bare =
+      Model(input.kind, *input.plan, 0.0, input.moe).point(row, protocol).latency_us;
   out.nic_us = out.latency_us - bare;
-  out.crossings = Model(input.kind, *input.plan, 1).point(row, protocol).latency_us - bare;
+  out.crossings =
+      Model(input.kind, *input.plan, 1.0, input.moe).point(row, protocol).latency_us - bare;
   const std::int64_t bytes = input.size.count();
   const ChannelPlan& plan = *input.plan;
   if (row == Row::tree && input.kind == CollectiveKind::all_reduce && bytes >= 64) {
@@ -79,7 +81,7 @@ Candidate candidate(const TunerInput& input, const RowName& row, Protocol protoc
       by_head ? input.plan->nvls_channels : static_cast<int>(input.plan->channels.size());
   out.latency_us = point.latency_us;
   out.bandwidth_gb_per_s = point.bandwidth_gb_per_s;
-  out.why_not = Model(input.kind, *input.plan).why_not(row.row, protocol);
+  out.why_not = Model(input.kind, *input.plan, input.moe).why_not(row.row, protocol);
   out.only_forced = starts_with(out.why_not, "not one of NCCL's");
   const bool nccl_sends = row.row == Row::direct || row.row == Row::pxn ||
                           (row.row == Row::hypercube && input.kind == CollectiveKind::hypercube);
@@ -110,7 +112,7 @@ ModelPoint model_at(const TunerInput& input, std::string_view algorithm, Protoco
 
 std::vector<Candidate> candidates(const TunerInput& input) {
   std::vector<Candidate> out;
-  const Model model(input.kind, *input.plan);
+  const Model model(input.kind, *input.plan, input.moe);
   for (const RowName& row : kRows)
     for (Protocol protocol : kAllProtocols)
       if (model.has(row.row, protocol)) out.push_back(candidate(input, row, protocol));

@@ -27,6 +27,7 @@ struct TunerInput {
   work::CollectiveKind kind = work::CollectiveKind::all_reduce;
   Bytes size;
   const ChannelPlan* plan = nullptr;
+  const work::MoeShape* moe = nullptr;  // of moe_dispatch and moe_combine
 };
 
 // The model's figures of one algorithm and protocol, whether or not it could run. The bandwidth is

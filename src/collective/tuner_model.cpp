@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "collective/rounds.h"
+#include "collective/moe_traffic.h"
 
 namespace weft::collective {
 namespace {
@@ -23,8 +23,9 @@ std::string_view name_of(Row row) {
   return {};
 }
 
-Model::Model(CollectiveKind kind, const ChannelPlan& plan, double nic_latency_us)
-    : kind_(kind), plan_(plan), nic_latency_(nic_latency_us) {
+Model::Model(CollectiveKind kind, const ChannelPlan& plan, double nic_latency_us,
+             const work::MoeShape* moe)
+    : kind_(kind), plan_(plan), nic_latency_(nic_latency_us), moe_(moe) {
   n_ = static_cast<int>(plan.group.gpus.size());
   nodes_ = std::max(plan.nodes, 1);
   local_ = n_ / nodes_;
@@ -59,6 +60,9 @@ bool Model::has(Row row, Protocol protocol) const {
     case Row::hierarchical:
       return simple && (kind_ == CollectiveKind::all_reduce || gathers() ||
                         kind_ == CollectiveKind::all_to_all);
+    case Row::moe_direct:
+    case Row::moe_relay:
+      return simple && work::is_moe(kind_);
     default:
       return protocol != Protocol::ll128 && sends(row);
   }
@@ -105,8 +109,11 @@ ModelPoint Model::point(Row row, Protocol protocol) const {
       return direct(protocol);
     case Row::hierarchical:
       return hierarchical();
+    case Row::moe_direct:
+    case Row::moe_relay:
+      return moe(row);
     default:
-      return by_shares(row, protocol);
+      return by_shares(shares_of(name_of(row), kind_, plan_), protocol);
   }
 }
 
@@ -276,8 +283,7 @@ ModelPoint Model::hierarchical() const {
 // Rounds of sends, in the style of the rows above: a hop for each round, what the busiest rank puts
 // on its NVLinks and its NICs. LL waits for its flag as in `direct`. nccl-tests' hypercube launches
 // every round for itself.
-ModelPoint Model::by_shares(Row row, Protocol protocol) const {
-  const Shares shares = shares_of(name_of(row), kind_, plan_);
+ModelPoint Model::by_shares(const Shares& shares, Protocol protocol) const {
   const std::size_t p = index(protocol);
   const double intra = inside().ring[p];
   const double inter = nodes_ > 1 ? across(tables::kNetworkHop.ring[p], protocol) : 0;
@@ -304,6 +310,32 @@ bool Model::takes_ring_over_nvls_tree() const {
   constexpr int kMostRanks = 128;
   return plan_.nic_vendor == fabric::Vendor::aws && local_ == 8 && nodes_ > 2 &&
          nodes_ * local_ <= kMostRanks;
+}
+
+// As rounds of sends, of expected routing.
+ModelPoint Model::moe(Row row) const {
+  if (moe_ == nullptr || !work::validate(*moe_, n_, nodes_).empty()) return {};
+  const ExpectedSpread spread = expected_spread(*moe_, n_, nodes_);
+  const double copies = moe_->top_k, nodes = nodes_, local = local_;
+  Shares shares{local_ > 1 ? 1 : 0, nodes_ > 1 ? 1 : 0, 0, 0};
+  if (row == Row::moe_direct) {
+    shares.inside = (local - 1) / n_;
+    shares.outside = (n_ - local) / n_;
+  } else {
+    shares.inside = spread.ranks / copies * (local - 1) / local;
+    shares.outside = spread.nodes / copies * (nodes - 1) / nodes;
+  }
+  return by_shares(shares, Protocol::simple);
+}
+
+// DeepEP has kernels for few tokens (decoding, up to 128 a rank) and for many.
+std::string Model::why_not_moe(Row row) const {
+  constexpr std::int64_t kFewTokens = 256;
+  const std::string why = refuse_moe(moe_, plan_);
+  if (!why.empty()) return why;
+  if ((moe_->tokens <= kFewTokens) == (row == Row::moe_direct)) return {};
+  return row == Row::moe_direct ? "not one of NCCL's: for more than 256 tokens runs when asked for"
+                                : "not one of NCCL's: up to 256 tokens runs when asked for";
 }
 
 // Rows whose algorithm itself says what it needs.
@@ -349,6 +381,9 @@ std::string Model::why_not(Row row, Protocol protocol) const {
     case Row::ring:
     case Row::tree:
       return {};
+    case Row::moe_direct:
+    case Row::moe_relay:
+      return why_not_moe(row);
     default:
       return refused(row);
   }

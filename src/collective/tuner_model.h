@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "collective/rounds.h"
 #include "collective/tuner.h"
 #include "collective/tuner_tables.h"
 
@@ -30,13 +31,15 @@ enum class Row : std::uint8_t {
   bruck,
   pairwise,
   hypercube,
-  binomial
+  binomial,
+  moe_direct,
+  moe_relay
 };
 struct RowName {
   Row row;
   std::string_view name;
 };
-inline constexpr std::array<RowName, 15> kRows{{{Row::ring, "ring"},
+inline constexpr std::array<RowName, 17> kRows{{{Row::ring, "ring"},
                                                 {Row::tree, "tree"},
                                                 {Row::nvls, "nvls"},
                                                 {Row::nvls_tree, "nvls_tree"},
@@ -50,16 +53,20 @@ inline constexpr std::array<RowName, 15> kRows{{{Row::ring, "ring"},
                                                 {Row::bruck, "bruck"},
                                                 {Row::pairwise, "pairwise"},
                                                 {Row::hypercube, "hypercube"},
-                                                {Row::binomial, "binomial"}}};
+                                                {Row::binomial, "binomial"},
+                                                {Row::moe_direct, "moe_direct"},
+                                                {Row::moe_relay, "moe_relay"}}};
 std::string_view name_of(Row row);
 
 // The figures of one plan and collective, with the model's notation.
 class Model {
  public:
-  Model(work::CollectiveKind kind, const ChannelPlan& plan)
-      : Model(kind, plan, plan.nic_latency_us) {}
+  explicit Model(work::CollectiveKind kind, const ChannelPlan& plan,
+                 const work::MoeShape* moe = nullptr)
+      : Model(kind, plan, plan.nic_latency_us, moe) {}
   // With another latency of the NIC than its plugin declares.
-  Model(work::CollectiveKind kind, const ChannelPlan& plan, double nic_latency_us);
+  Model(work::CollectiveKind kind, const ChannelPlan& plan, double nic_latency_us,
+        const work::MoeShape* moe);
 
   // False: NCCL has no such combination.
   [[nodiscard]] bool has(Row row, Protocol protocol) const;
@@ -108,11 +115,14 @@ class Model {
   [[nodiscard]] ModelPoint pat() const;
   [[nodiscard]] ModelPoint direct(Protocol protocol) const;
   [[nodiscard]] ModelPoint hierarchical() const;
-  [[nodiscard]] ModelPoint by_shares(Row row, Protocol protocol) const;
+  [[nodiscard]] ModelPoint by_shares(const Shares& shares, Protocol protocol) const;
+  [[nodiscard]] ModelPoint moe(Row row) const;
+  [[nodiscard]] std::string why_not_moe(Row row) const;
 
   work::CollectiveKind kind_;
   const ChannelPlan& plan_;
   double nic_latency_;
+  const work::MoeShape* moe_;
   int n_ = 0, nodes_ = 1, local_ = 1, steps_ = 0;
   std::size_t generation_ = 0, scale_ = 0;
 };

@@ -188,7 +188,7 @@ const Expansion& Expander::expand_collective(work::OpId op, const work::Collecti
   const CollectiveKey key{c.group.value,  static_cast<int>(c.kind),
                           c.size.count(), c.root.value,
                           c.algorithm,    c.protocol,
-                          c.channels};
+                          c.channels,     c.moe};
   const auto known = collectives_.find(key);
   if (known != collectives_.end()) return known->second;
   Expansion built = build_collective(op, c);
@@ -220,14 +220,15 @@ Expansion Expander::build_collective(work::OpId op, const work::CollectiveOp& c)
   if (!c.protocol.empty() && !forced_protocol)
     refuse(op, fmt::format("there is no protocol '{}'", c.protocol));
   std::string reason;
-  const auto choice = collective::choose({c.kind, c.size, &plan},
+  const work::MoeShape* moe = c.moe ? &*c.moe : nullptr;
+  const auto choice = collective::choose({c.kind, c.size, &plan, moe},
                                          {c.algorithm, forced_protocol, c.channels}, reason);
   if (!choice) refuse(op, reason);
   const collective::Algorithm* algorithm = collective::find_algorithm(choice->algorithm);
   CHECK(algorithm != nullptr);
   const auto& members = setup_->work.groups[c.group.index()];
   const auto root = std::find(members.begin(), members.end(), c.root);
-  collective::Request request{c.kind, c.size, 0, choice->protocol};
+  collective::Request request{c.kind, c.size, 0, choice->protocol, moe};
   if (root != members.end()) request.root = static_cast<std::uint32_t>(root - members.begin());
   request.in_place = c.in_place;
   const collective::Fluid fluid = algorithm->fluid(request, plan, setup_->constants);

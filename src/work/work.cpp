@@ -10,22 +10,24 @@ namespace weft::work {
 namespace {
 
 constexpr std::array<std::string_view, kCollectiveKindCount> kNames = {
-    "all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast",
-    "reduce",     "send_recv",  "gather",         "scatter",    "hypercube"};
+    "all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast",    "reduce",
+    "send_recv",  "gather",     "scatter",        "hypercube",  "moe_dispatch", "moe_combine"};
 
 // Names other tools use for the same collective, without separators.
 struct Alias {
   std::string_view text;
   CollectiveKind kind;
 };
-constexpr std::array<Alias, 8> kAliases = {{{"allreduce", CollectiveKind::all_reduce},
-                                            {"allgather", CollectiveKind::all_gather},
-                                            {"reducescatter", CollectiveKind::reduce_scatter},
-                                            {"alltoall", CollectiveKind::all_to_all},
-                                            {"a2a", CollectiveKind::all_to_all},
-                                            {"bcast", CollectiveKind::broadcast},
-                                            {"sendrecv", CollectiveKind::send_recv},
-                                            {"p2p", CollectiveKind::send_recv}}};
+constexpr std::array<Alias, 10> kAliases = {{{"allreduce", CollectiveKind::all_reduce},
+                                             {"allgather", CollectiveKind::all_gather},
+                                             {"reducescatter", CollectiveKind::reduce_scatter},
+                                             {"alltoall", CollectiveKind::all_to_all},
+                                             {"a2a", CollectiveKind::all_to_all},
+                                             {"bcast", CollectiveKind::broadcast},
+                                             {"sendrecv", CollectiveKind::send_recv},
+                                             {"p2p", CollectiveKind::send_recv},
+                                             {"dispatch", CollectiveKind::moe_dispatch},
+                                             {"combine", CollectiveKind::moe_combine}}};
 
 class Validator {
  public:
@@ -107,6 +109,11 @@ class Validator {
       faults_.push_back(fmt::format("{}: root {} is not a place in group {} of {} ranks", who,
                                     op.root.value, op.group.value, members.size()));
     if (op.size < Bytes()) faults_.push_back(fmt::format("{}: negative size", who));
+    if (is_moe(op.kind) && !op.moe)
+      faults_.push_back(fmt::format("{}: the shape of the exchange is missing", who));
+    if (is_moe(op.kind) && op.moe)
+      for (const std::string& fault : validate(*op.moe, static_cast<int>(members.size()), 0))
+        faults_.push_back(fmt::format("{}: {}", who, fault));
     if (op.channels < 0) faults_.push_back(fmt::format("{}: negative number of channels", who));
   }
 
@@ -188,6 +195,8 @@ double busbw_factor(CollectiveKind kind, int ranks) {
     case CollectiveKind::reduce:
     case CollectiveKind::send_recv:
     case CollectiveKind::hypercube:
+    case CollectiveKind::moe_dispatch:
+    case CollectiveKind::moe_combine:
       return 1;
   }
   return 1;

@@ -12,6 +12,7 @@
 
 #include "base/ids.h"
 #include "base/units.h"
+#include "work/moe.h"
 
 namespace weft::work {
 
@@ -29,14 +30,19 @@ enum class CollectiveKind : std::uint8_t {
   send_recv,
   gather,
   scatter,
-  hypercube  // nccl-tests' all-gather of log2 n rounds of sends, each a launch of its own
+  hypercube,     // nccl-tests' all-gather of log2 n rounds of sends, each a launch of its own
+  moe_dispatch,  // mixture of experts: tokens to their experts' ranks,
+  moe_combine    // and the results back
 };
-inline constexpr std::size_t kCollectiveKindCount = 10;
+inline constexpr std::size_t kCollectiveKindCount = 12;
 std::string_view to_text(CollectiveKind kind);                          // "all_reduce"
 std::optional<CollectiveKind> parse_collective(std::string_view text);  // also alltoall, sendrecv
 std::vector<std::string> collective_names();
 // Broadcast, reduce, gather, scatter: one rank has or gets everything.
 bool has_root(CollectiveKind kind);
+inline bool is_moe(CollectiveKind kind) {
+  return kind == CollectiveKind::moe_dispatch || kind == CollectiveKind::moe_combine;
+}
 // nccl-tests: algbw = size / time x this; 1 but for hypercube, which counts (n-1)/n of the size.
 double algbw_factor(CollectiveKind kind, int ranks);
 // nccl-tests: busbw = algbw x this. all_reduce 2(n-1)/n; all_gather, reduce_scatter, all_to_all,
@@ -67,7 +73,8 @@ struct CollectiveOp {
   int channels = 0;
   // False: the element type or operator is one that NVSwitches cannot reduce (int8, prod).
   bool switch_reduction = true;
-  bool in_place = false;  // the rank's own share is where it belongs already
+  bool in_place = false;        // the rank's own share is where it belongs already
+  std::optional<MoeShape> moe;  // of moe_dispatch and moe_combine; size is then moe->size()
 };
 
 struct Op {
