@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "app/bench_moe.h"
 #include "app/commands.h"
 #include "base/text.h"
 #include "collective/tuner.h"
@@ -121,6 +122,8 @@ std::string explanation(const scenario::Session& session, const BenchRequest& re
 }
 
 int run(const Arguments& arguments, const Streams& streams) {
+  if (const work::CollectiveKind kind = kind_of(arguments); work::is_moe(kind))
+    return run_moe_bench(kind, arguments, streams);
   BenchRequest request = request_of(arguments);
   const std::vector<std::string> formats = {"table", "nccl", "json", "csv"};
   const std::string format =
@@ -220,16 +223,18 @@ Command bench_command() {
       {"json", "", "", "same as --format json (schema weft/bench/1)", ""},
       {"report_json", "J", "FILE", "also write nccl-tests' own JSON", ""},
   };
+  for (const OptionSpec& option : moe_options()) options.push_back(option);
   for (const OptionSpec& option : session_options()) options.push_back(option);
   return {
       "bench",
       "Predict the nccl-tests table of a collective on a cluster, with what limits it.",
       {"weft bench all_reduce -c demo-8x8-h100-rail -b 8 -e 1G -f 2",
        "weft bench alltoall -c hgx-h100 -b 512M -e 512M --explain",
+       "weft bench moe_dispatch -c demo-8x8-h100-rail --tokens 128,4096 --max_nodes 4",
        "weft bench all_reduce -c ndv4-topo.xml --nodes 2 -b 8 -e 8G --format nccl"},
       {{"COLLECTIVE",
         "all_reduce, all_gather, reduce_scatter, alltoall, broadcast, reduce, sendrecv, gather, "
-        "scatter, hypercube"}},
+        "scatter, hypercube, moe_dispatch, moe_combine"}},
       std::move(options),
       run};
 }

@@ -124,6 +124,7 @@ class WorkBuilder {
     op.kind = *kind;
     op.size = item.size;
     op.group = group_of(ranks_of(item));
+    if (item.moe) add_moe(item, op);
     op.root = RankId(static_cast<std::size_t>(item.root));
     op.algorithm = item.algorithm ? item.algorithm->text : "";
     op.protocol = item.protocol ? item.protocol->text : "";
@@ -134,6 +135,15 @@ class WorkBuilder {
           fmt::format("the group has ranks 0 to {}", work_.groups[op.group.index()].size() - 1));
     }
     return {add_op(item, op, after)};
+  }
+
+  void add_moe(const WorkItem& item, work::CollectiveOp& op) {
+    op.moe = item.moe;
+    if (!item.moe_seed_given) op.moe->seed = static_cast<std::uint64_t>(scenario_.seed);
+    op.size = op.moe->size();
+    const auto ranks = static_cast<int>(work_.groups[op.group.index()].size());
+    for (const std::string& fault : work::validate(*op.moe, ranks, 0))
+      diagnostics_.add(item.where, fault, "change tokens, experts, top_k or ranks");
   }
 
   void check_names(const WorkItem& item) {

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "base/yaml.h"
+#include "work/work.h"
 
 namespace weft::scenario {
 namespace {
@@ -44,6 +45,39 @@ void read_transfer(Fields& fields, Diagnostics& diagnostics, WorkItem& item) {
   item.to = {ends[1].text, ends[1].where};
 }
 
+// The shape of a mixture-of-experts exchange; its bytes follow from it.
+work::MoeShape read_moe(Fields& fields, Diagnostics& diagnostics, bool dispatch, WorkItem& item) {
+  work::MoeShape shape = dispatch ? work::dispatch_shape() : work::combine_shape();
+  const auto whole = [&](const char* key, std::int64_t most, std::int64_t fallback) {
+    return fields.optional_int(key, 1, most).value_or(fallback);
+  };
+  shape.tokens = whole("tokens", 1'000'000, shape.tokens);
+  shape.hidden = whole("hidden", 1'000'000, shape.hidden);
+  shape.experts = static_cast<int>(whole("experts", 65536, shape.experts));
+  shape.top_k = static_cast<int>(whole("top_k", 256, shape.top_k));
+  shape.max_nodes = static_cast<int>(whole("max_nodes", 65536, 0));
+  if (const auto type = optional_text(fields, "type")) {
+    const bool fp8 = type->text == "fp8";
+    if (!fp8 && type->text != "bf16")
+      diagnostics.add(type->where, fmt::format("there is no type '{}' here", type->text),
+                      "one of: fp8, bf16");
+    shape.element_bytes = fp8 ? 1 : 2;
+    shape.scale_block = fp8 ? 128 : 0;
+  }
+  shape.skew = fields.optional_double("skew", 0, 3).value_or(0);
+  const auto routing = optional_text(fields, "routing");
+  if (routing && routing->text != "expected" && routing->text != "drawn")
+    diagnostics.add(routing->where, fmt::format("there is no routing '{}'", routing->text),
+                    "one of: expected, drawn");
+  if (routing && routing->text == "expected" && shape.skew > 0)
+    diagnostics.add(routing->where, "a skew has no closed form", "write routing: drawn");
+  shape.drawn = shape.skew > 0 || (routing && routing->text == "drawn");
+  const auto seed = fields.optional_int("seed", 0, INT64_MAX);
+  shape.seed = static_cast<std::uint64_t>(seed.value_or(1));
+  item.moe_seed_given = seed.has_value();
+  return shape;
+}
+
 void read_form(Fields& fields, Diagnostics& diagnostics, WorkItem& item) {
   const bool collective = fields.has("collective"), transfer = fields.has("transfer");
   const bool compute = fields.has("compute"), pattern = fields.has("pattern");
@@ -62,6 +96,11 @@ void read_form(Fields& fields, Diagnostics& diagnostics, WorkItem& item) {
   } else if (compute) {
     item.form = WorkItem::Form::compute;
     item.time = fields.optional_duration("compute").value_or(Duration());
+    return;
+  }
+  const auto kind = collective ? work::parse_collective(item.name.text) : std::nullopt;
+  if (kind && work::is_moe(*kind)) {
+    item.moe = read_moe(fields, diagnostics, *kind == work::CollectiveKind::moe_dispatch, item);
     return;
   }
   if (const auto size = fields.optional_bytes("size")) {

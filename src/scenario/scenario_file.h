@@ -9,6 +9,7 @@
 
 #include "base/errors.h"
 #include "base/units.h"
+#include "work/moe.h"
 
 namespace weft::scenario {
 
@@ -23,9 +24,11 @@ struct WorkItem {
   Form form = Form::collective;
   TextAt name;  // collective kind or pattern (permutation, incast, ring, all_pairs)
   Bytes size;
-  Duration time;                // compute
-  std::optional<TextAt> ranks;  // "0-7,12" ; absent = all
-  TextAt from, to;              // transfer: a rank or a device name
+  std::optional<work::MoeShape> moe;  // collective: moe_dispatch, moe_combine; no size then
+  bool moe_seed_given = false;        // else the scenario's
+  Duration time;                      // compute
+  std::optional<TextAt> ranks;        // "0-7,12" ; absent = all
+  TextAt from, to;                    // transfer: a rank or a device name
   std::int64_t root = 0;
   std::optional<TextAt> algorithm, protocol;
   int channels = 0;

@@ -28,6 +28,34 @@ work:
   EXPECT_EQ(scenario.work[3].after.size(), 2u);
 }
 
+TEST(ParseScenario, ReadsTheShapeOfAnMoeExchange) {
+  const ScenarioFile scenario = parse_scenario(R"(weft: scenario/1
+cluster: demo-8x8-h100-rail
+work:
+  - {collective: moe_dispatch, tokens: 128, experts: 64, top_k: 6, max_nodes: 2}
+  - {collective: moe_combine, type: fp8, skew: 0.5, seed: 9}
+)",
+                                               "s.yaml");
+  const work::MoeShape& out = *scenario.work[0].moe;
+  EXPECT_EQ(out.tokens, 128);
+  EXPECT_EQ(out.token_bytes(), 7392);  // fp8 unless told otherwise
+  EXPECT_EQ(out.max_nodes, 2);
+  EXPECT_FALSE(out.drawn);
+  const work::MoeShape& back = *scenario.work[1].moe;
+  EXPECT_TRUE(back.drawn);  // a skew draws
+  EXPECT_EQ(back.seed, 9u);
+  EXPECT_EQ(back.token_bytes(), 7392);
+  // tokens belongs to MoE exchanges, size does not.
+  EXPECT_THROW(parse_scenario("weft: scenario/1\nwork:\n  - {collective: all_reduce, size: 1MiB, "
+                              "tokens: 4}\n",
+                              "s.yaml"),
+               InputError);
+  EXPECT_THROW(parse_scenario("weft: scenario/1\nwork:\n  - {collective: moe_combine, routing: "
+                              "expected, skew: 1}\n",
+                              "s.yaml"),
+               InputError);
+}
+
 TEST(ParseScenario, ReportsEveryFaultOfTheFileAtOnce) {
   try {
     parse_scenario(R"(weft: scenario/1

@@ -153,6 +153,10 @@ TEST(EveryAlgorithm, TakesTheSameTimeInBothEngines) {
         op.kind = static_cast<work::CollectiveKind>(kind);
         op.group = work::GroupId(group);
         op.size = Bytes(3 << 20);
+        if (work::is_moe(op.kind)) {
+          op.moe = work::dispatch_shape();
+          op.size = op.moe->size();
+        }
         op.algorithm = algorithm->name();
         work.ops = {work::Op{op, Instant(), {}, ""}};
         double times[2] = {0, 0};

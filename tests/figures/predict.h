@@ -18,6 +18,7 @@ struct Question {
   std::string engine = "flow";
   std::optional<std::int64_t> nodes = {};
   std::optional<std::uint32_t> gpus = {};
+  std::optional<work::MoeShape> moe = {};
 };
 
 struct Answer {
@@ -48,6 +49,7 @@ inline Answer ask(const Question& question) {
   op.size = question.size;
   op.algorithm = question.algorithm;
   op.protocol = question.protocol;
+  op.moe = question.moe;
   work.ops = {work::Op{op, Instant(), {}, ""}};
   const int ranks = static_cast<int>(work.rank_gpu.size());
   Answer answer;
