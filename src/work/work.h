@@ -73,8 +73,8 @@ struct CollectiveOp {
   int channels = 0;
   // False: the element type or operator is one that NVSwitches cannot reduce (int8, prod).
   bool switch_reduction = true;
-  bool in_place = false;        // the rank's own share is where it belongs already
-  std::optional<MoeShape> moe;  // of moe_dispatch and moe_combine; size is then moe->size()
+  bool in_place = false;          // the rank's own share is where it belongs already
+  std::optional<MoeShape> moe{};  // of moe_dispatch and moe_combine; size is then moe->size()
 };
 
 struct Op {
