@@ -28,9 +28,10 @@ work::MoeShape shape_of(work::CollectiveKind kind, const Arguments& arguments) {
       throw option_error("skew", fmt::format("'{}' is no skew", *text), "a number from 0 to 3");
     shape.skew = *skew;
   }
-  const auto routing = arguments.choice("routing", {"expected", "drawn"});
-  if (shape.skew > 0 && arguments.given("routing") && *routing == 0)
-    throw option_error("routing", "a skew has no closed form", "leave --routing out, or drawn");
+  const auto routing = arguments.choice("moe_routing", {"expected", "drawn"});
+  if (shape.skew > 0 && arguments.given("moe_routing") && *routing == 0)
+    throw option_error("moe_routing", "a skew has no closed form",
+                       "leave --moe_routing out, or drawn");
   shape.drawn = *routing == 1 || shape.skew > 0;
   shape.seed = static_cast<std::uint64_t>(arguments.integer("seed", 0, INT64_MAX).value_or(1));
   return shape;
@@ -94,7 +95,8 @@ report::MoeRow measure(const scenario::Session& session, const engine::Engine& e
   row.time_us = result.completion.to_microseconds();
   row.algorithm = result.ops[0].algorithm;
   row.bottleneck = result.bottleneck;
-  const collective::Request request{op.kind, op.size, 0, collective::Protocol::simple, &row.shape};
+  collective::Request request{op.kind, op.size, 0, collective::Protocol::simple};
+  request.moe = &row.shape;
   fill_bytes(collective::find_algorithm(row.algorithm)->fluid(request, plan, setup.constants),
              plan.group.gpus.size(), row);
   fill_bandwidths(plan, row);
@@ -131,7 +133,7 @@ std::vector<OptionSpec> moe_options() {
       {"topk", "", "N", "moe: experts of a token", "8"},
       {"max_nodes", "", "N", "moe: a token's experts are on at most N nodes", ""},
       {"moe_type", "", "TYPE", "moe: fp8 (with scales) or bf16; default fp8 out, bf16 back", ""},
-      {"routing", "", "WAY", "moe: expected values, or drawn token by token with --seed",
+      {"moe_routing", "", "WAY", "moe: expected values, or drawn token by token with --seed",
        "expected"},
       {"skew", "", "S", "moe: popularity of the i-th expert 1/i^S; draws", ""},
   };

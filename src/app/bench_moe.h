@@ -6,7 +6,7 @@
 
 namespace weft::app {
 
-// --tokens, --hidden, --experts, --topk, --max_nodes, --moe_type, --skew, --routing.
+// --tokens, --hidden, --experts, --topk, --max_nodes, --moe_type, --skew, --moe_routing.
 std::vector<OptionSpec> moe_options();
 int run_moe_bench(work::CollectiveKind kind, const Arguments& arguments, const Streams& streams);
 

@@ -188,7 +188,8 @@ const Expansion& Expander::expand_collective(work::OpId op, const work::Collecti
   const CollectiveKey key{c.group.value,  static_cast<int>(c.kind),
                           c.size.count(), c.root.value,
                           c.algorithm,    c.protocol,
-                          c.channels,     c.moe};
+                          c.channels,     c.switch_reduction,
+                          c.in_place,     c.moe};
   const auto known = collectives_.find(key);
   if (known != collectives_.end()) return known->second;
   Expansion built = build_collective(op, c);
@@ -228,7 +229,8 @@ Expansion Expander::build_collective(work::OpId op, const work::CollectiveOp& c)
   CHECK(algorithm != nullptr);
   const auto& members = setup_->work.groups[c.group.index()];
   const auto root = std::find(members.begin(), members.end(), c.root);
-  collective::Request request{c.kind, c.size, 0, choice->protocol, moe};
+  collective::Request request{c.kind, c.size, 0, choice->protocol};
+  request.moe = moe;
   if (root != members.end()) request.root = static_cast<std::uint32_t>(root - members.begin());
   request.in_place = c.in_place;
   const collective::Fluid fluid = algorithm->fluid(request, plan, setup_->constants);

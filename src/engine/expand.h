@@ -61,7 +61,7 @@ class Expander {
  private:
   struct LinkTotals;
   using CollectiveKey = std::tuple<std::uint32_t, int, std::int64_t, std::uint32_t, std::string,
-                                   std::string, int, std::optional<work::MoeShape>>;
+                                   std::string, int, bool, bool, std::optional<work::MoeShape>>;
 
   void expand_transfer(work::OpId op, const work::Transfer& transfer);
   const Expansion& expand_collective(work::OpId op, const work::CollectiveOp& collective);
