@@ -36,7 +36,6 @@ scenario::Session open_session(const scenario::Library& library, const std::stri
   scenario::OpenOptions open;
   open.nodes = arguments.integer("nodes", 1, 1'000'000);
   scenario::Cluster cluster = scenario::open_cluster(library, source, open);
-  for (const std::string& text : cluster.notes) note(streams, "note: " + text);
   scenario::StackOptions options;
   if (const auto stack = arguments.text("stack")) {
     options.stack = scenario::TextAt{*stack, {"command line, --stack", 0, 0}};
@@ -51,7 +50,9 @@ scenario::Session open_session(const scenario::Library& library, const std::stri
     const std::vector<std::string> ways = fabric::via_names();
     options.via = *fabric::parse_via(ways[*arguments.choice("via", ways)]);
   }
-  return {library, std::move(cluster), options};
+  scenario::Session session(library, std::move(cluster), options);
+  for (const std::string& text : session.cluster().notes) note(streams, "note: " + text);
+  return session;
 }
 
 ProgressOutput progress_output(const Streams& streams) {

@@ -71,6 +71,22 @@ TEST(Routing, RefusesWhatTheNetworkCannotDo) {
   }
 }
 
+bool notes_say(const Session& session, std::string_view what) {
+  return std::ranges::any_of(session.cluster().notes, [&](const std::string& note) {
+    return note.find(what) != std::string::npos;
+  });
+}
+
+// Rings of four have no cycle under dimension order, all minimal ways over them have; a dragonfly's
+// shortest routes have; a Clos network has none.
+TEST(Routing, NotesRoutesThatCanDeadlock) {
+  EXPECT_FALSE(notes_say(open("torus-4x4x2-h100"), "deadlock"));
+  EXPECT_TRUE(notes_say(open("torus-4x4x2-h100", TextAt{"ecmp", {}}), "can deadlock"));
+  EXPECT_TRUE(notes_say(open("dragonfly-9-groups-h100"), "can deadlock"));
+  EXPECT_FALSE(notes_say(open("dragonfly-9-groups-h100", TextAt{"up_down", {}}), "deadlock"));
+  EXPECT_FALSE(notes_say(open("demo-8x8-h100-rail"), "deadlock"));
+}
+
 // A sprayed flow uses both ports of its adapter: 2 x 200 Gb/s where one path has 200.
 TEST(Routing, SprayUsesBothPortsOfAnAdapter) {
   const auto seconds = [](const char* routing) {

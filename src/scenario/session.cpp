@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "engine/analytic/analytic_engine.h"
 #include "engine/flow/flow_engine.h"
+#include "scenario/deadlock_note.h"
 #include "transport/transport.h"
 
 namespace weft::scenario {
@@ -50,6 +51,9 @@ Session::Session(const Library& library, Cluster cluster, const StackOptions& op
   const auto& routing = options.routing ? options.routing : cluster_.routing;
   if (routing) route_options.policy = find_policy(*routing, *cluster_.fabric);
   routes_ = std::make_unique<routing::Routes>(*cluster_.fabric, route_options);
+  std::string note;
+  if (costs_.network.rdma) note = deadlock_note(*cluster_.fabric, *routes_);
+  if (!note.empty()) cluster_.notes.push_back(std::move(note));
   options_.seed = options.seed;
   options_.queue_pairs = options.queue_pairs;
   options_.via = options.via;

@@ -45,6 +45,7 @@ class Session {
  public:
   Session(const Library& library, Cluster cluster, const StackOptions& options);
 
+  // Its notes end with what the routes call for.
   [[nodiscard]] const Cluster& cluster() const { return cluster_; }
   [[nodiscard]] const fabric::Fabric& fabric() const { return *cluster_.fabric; }
   [[nodiscard]] const std::string& stack() const { return stack_; }
