@@ -81,7 +81,9 @@ TEST(ServerYaml, EveryShippedServerIsRead) {
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     if (entry.path().extension() != ".yaml") continue;
     const Fabric f = shipped(entry.path().stem().string());
-    EXPECT_FALSE(f.of_kind(DeviceKind::gpu).empty()) << entry.path();
+    // Hosts of network tests have adapters only.
+    EXPECT_FALSE(f.of_kind(DeviceKind::gpu).empty() && f.of_kind(DeviceKind::nic).empty())
+        << entry.path();
     EXPECT_FALSE(f.of_kind(DeviceKind::nic).empty()) << entry.path();
     ++count;
   }

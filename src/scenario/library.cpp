@@ -33,10 +33,12 @@ Library::Library(std::vector<ShippedFile> files)
   const ShippedFile* collective = find("constants", "collective");
   const ShippedFile* path = find("constants", "path_costs");
   const ShippedFile* fingerprints = find("fingerprints", "servers");
-  CHECK(collective != nullptr && path != nullptr && fingerprints != nullptr);
+  const ShippedFile* point = find("constants", "point_to_point");
+  CHECK(collective != nullptr && path != nullptr && fingerprints != nullptr && point != nullptr);
   constants_ = collective::parse_constants(collective->text, "data/constants/collective.yaml");
   hints_ = import::read_hints({"data/fingerprints/servers.yaml", fingerprints->text});
   costs_ = fabric::read_path_costs(path->text, "data/constants/path_costs.yaml");
+  point_ = pointtest::read_constants(point->text, "data/constants/point_to_point.yaml");
 }
 
 std::vector<std::string> Library::names(std::string_view folder) const {

@@ -9,6 +9,7 @@
 #include "fabric/path_costs.h"
 #include "import/importer.h"
 #include "import/server_hints.h"
+#include "pointtest/constants.h"
 
 namespace weft::scenario {
 
@@ -24,6 +25,7 @@ class Library : public import::FileLoader {
   [[nodiscard]] const import::Catalogue& catalogue() const { return catalogue_; }
   [[nodiscard]] const collective::Constants& collective_constants() const { return constants_; }
   [[nodiscard]] const fabric::PathCosts& path_costs() const { return costs_; }
+  [[nodiscard]] const pointtest::Constants& point_constants() const { return point_; }
   [[nodiscard]] import::ImportInputs context() const { return {&catalogue_, this, &hints_}; }
 
   // Names of the files in a folder, without ".yaml": names("clusters"), names("servers").
@@ -41,6 +43,7 @@ class Library : public import::FileLoader {
   import::ServerHints hints_;  // import::read_hints() of fingerprints/servers.yaml
   collective::Constants constants_;
   fabric::PathCosts costs_;
+  pointtest::Constants point_;
 };
 
 }  // namespace weft::scenario

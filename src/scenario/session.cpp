@@ -42,7 +42,8 @@ std::array<const engine::Engine*, 2> engines() {
 Session::Session(const Library& library, Cluster cluster, const StackOptions& options)
     : cluster_(std::move(cluster)),
       costs_(library.path_costs()),
-      constants_(library.collective_constants()) {
+      constants_(library.collective_constants()),
+      point_(library.point_constants()) {
   stack_ = options.stack ? options.stack->text : cluster_.stack;
   const transport::Transport& transport =
       find_stack(options.stack ? *options.stack : TextAt{cluster_.stack, {}});

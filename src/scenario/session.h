@@ -54,6 +54,8 @@ class Session {
   [[nodiscard]] fabric::NetworkRoute network_route() const;
   [[nodiscard]] engine::Setup setup(work::Work work) const;
   [[nodiscard]] const collective::Constants& constants() const { return constants_; }
+  [[nodiscard]] const pointtest::Constants& point_constants() const { return point_; }
+  void use_point_constants(pointtest::Constants constants) { point_ = std::move(constants); }
   // For a fit: other constants of the collective model than the library's.
   void use_constants(collective::Constants constants) { constants_ = std::move(constants); }
 
@@ -63,6 +65,7 @@ class Session {
   std::unique_ptr<routing::Routes> routes_;
   fabric::PathCosts costs_;
   collective::Constants constants_;
+  pointtest::Constants point_;
   engine::Options options_;
 };
 

@@ -74,12 +74,23 @@ Set read_set(const YamlNode& node, Diagnostics& diagnostics) {
   return set;
 }
 
+NotJudged read_not_judged(const YamlNode& node, Diagnostics& diagnostics) {
+  NotJudged entry;
+  Fields fields(node, "not_judged", diagnostics);
+  if (node.kind != YamlNode::Kind::mapping) return entry;
+  entry.file = fields.required_string("file");
+  entry.where = read_where(fields, diagnostics);
+  entry.reason = fields.required_string("reason");
+  fields.finish();
+  return entry;
+}
+
 }  // namespace
 
 Map parse_map(std::string_view text, const std::string& file) {
   Diagnostics diagnostics;
   const YamlNode root = parse_yaml(text, file);
-  Map map{file, {}};
+  Map map{file, {}, {}};
   Fields fields(root, "validation map", diagnostics);
   if (root.kind == YamlNode::Kind::mapping) {
     const std::string format = fields.required_string("weft");
@@ -95,6 +106,8 @@ Map parse_map(std::string_view text, const std::string& file) {
           diagnostics.add(node.where, fmt::format("two sets are named '{}'", map.sets.back().name));
       }
     }
+    for (const YamlNode& node : fields.optional_list("not_judged"))
+      map.not_judged.push_back(read_not_judged(node, diagnostics));
     fields.finish();
   }
   diagnostics.throw_if_any(text);

@@ -73,9 +73,14 @@ void judge_set(const Set& set, const std::filesystem::path& folder, Tables& tabl
 }  // namespace
 
 std::vector<const CsvTable::Row*> rows_of(const Set& set, const CsvTable& table) {
+  return rows_passing(set.where, table);
+}
+
+std::vector<const CsvTable::Row*> rows_passing(const std::vector<Filter>& where,
+                                               const CsvTable& table) {
   std::vector<const CsvTable::Row*> rows;
   for (const CsvTable::Row& row : table.rows()) {
-    const bool kept = std::all_of(set.where.begin(), set.where.end(), [&](const Filter& filter) {
+    const bool kept = std::all_of(where.begin(), where.end(), [&](const Filter& filter) {
       return std::find(filter.values.begin(), filter.values.end(),
                        table.cell(row, filter.column)) != filter.values.end();
     });

@@ -88,14 +88,25 @@ struct Set {
   [[nodiscard]] bool judged() const { return tier != "C" && excuse.empty(); }
 };
 
+// Rows that no set judges, and why.
+struct NotJudged {
+  std::string file;
+  std::vector<Filter> where;
+  std::string reason;
+};
+
 struct Map {
   std::string file;
   std::vector<Set> sets;
+  std::vector<NotJudged> not_judged;
 };
 
 // Throws InputError with every fault of the file.
 Map parse_map(std::string_view text, const std::string& file);
 
+// Rows that pass all filters.
+std::vector<const CsvTable::Row*> rows_passing(const std::vector<Filter>& where,
+                                               const CsvTable& table);
 // Rows of `set` that its filters keep.
 std::vector<const CsvTable::Row*> rows_of(const Set& set, const CsvTable& table);
 
