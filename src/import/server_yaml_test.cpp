@@ -81,10 +81,9 @@ TEST(ServerYaml, EveryShippedServerIsRead) {
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     if (entry.path().extension() != ".yaml") continue;
     const Fabric f = shipped(entry.path().stem().string());
-    // Hosts of network tests have adapters only.
+    // Hosts of network tests have adapters only, some drawings of copy tests GPUs only.
     EXPECT_FALSE(f.of_kind(DeviceKind::gpu).empty() && f.of_kind(DeviceKind::nic).empty())
         << entry.path();
-    EXPECT_FALSE(f.of_kind(DeviceKind::nic).empty()) << entry.path();
     ++count;
   }
   EXPECT_GE(count, 16u);
