@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 #include <utility>
 
 #include "base/check.h"
@@ -39,8 +40,10 @@ std::string op_name(const work::Work& work, work::OpId op) {
 void merge_tail(std::vector<LinkShare>& shares, std::size_t begin) {
   constexpr std::size_t kShort = 32;
   if (shares.size() - begin > kShort) {
-    std::stable_sort(shares.begin() + static_cast<std::ptrdiff_t>(begin), shares.end(),
-                     [](const LinkShare& a, const LinkShare& b) { return a.link < b.link; });
+    std::sort(shares.begin() + static_cast<std::ptrdiff_t>(begin), shares.end(),
+              [](const LinkShare& a, const LinkShare& b) {
+                return std::tie(a.link, a.spent, a.wire) < std::tie(b.link, b.spent, b.wire);
+              });
     std::size_t end = begin + 1;
     for (std::size_t i = end; i < shares.size(); ++i) {
       if (shares[end - 1].link != shares[i].link) {

@@ -94,8 +94,11 @@ Duration wide_area_delay(const fabric::Fabric& fabric, const routing::Routes& ro
                          const collective::ChannelPlan& plan) {
   std::vector<Step> steps;
   algorithm.steps(request, plan, [&](const Step& step) { steps.push_back(step); });
-  std::stable_sort(steps.begin(), steps.end(),
-                   [](const Step& a, const Step& b) { return a.round < b.round; });
+  const auto order = [](const Step& s) {
+    return std::tie(s.round, s.channel, s.chunk, s.from, s.to);
+  };
+  std::sort(steps.begin(), steps.end(),
+            [&](const Step& a, const Step& b) { return order(a) < order(b); });
   Crossings crossings(fabric, routes, plan);
   Holdings held;
   Duration last;
