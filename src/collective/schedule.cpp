@@ -261,7 +261,10 @@ Fluid start_fluid(std::string_view algorithm, const Request& request, const Chan
       factor / pattern.efficiency / staging.efficiency * own_copy_factor(pattern, request, plan);
   fluid.network_wire_factor = factor / nic.efficiency / staging.network_efficiency /
                               (sends ? constants.network_send.efficiency : 1);
-  if ((cap_by_model || !simple) && point.bandwidth_gb_per_s > 0)
+  // NCCL's figure of what a tree's channel moves is 24 GB/s on Blackwell, and three nodes of GB200
+  // move twice that (NVIDIA/nccl issue 1801): there the links alone bind.
+  const bool modest = efficiency == Efficiency::tree && own.compute_capability >= 100 && simple;
+  if (((cap_by_model && !modest) || !simple) && point.bandwidth_gb_per_s > 0)
     fluid.cap = BitRate::from_gigabytes_per_second(point.bandwidth_gb_per_s / bend);
   return fluid;
 }
