@@ -155,7 +155,9 @@ report::Bench sweep(const scenario::Session& session, const engine::Engine& engi
   if (ranks < 2) {
     throw InputError({"command line", 0, 0},
                      fmt::format("{} has {} GPU, a collective needs two", bench.source, ranks),
-                     "use a larger server, or --nodes 2");
+                     ranks == 0
+                         ? "if this is a network dump, say what its hosts are: --server hgx-h100"
+                         : "use a larger server, or --nodes 2");
   }
   if (request.root >= work.rank_gpu.size()) {
     throw option_error("root", fmt::format("there is no rank {}", request.root),

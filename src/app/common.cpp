@@ -22,6 +22,7 @@ std::vector<OptionSpec> session_options() {
   return {
       {"stack", "", "NAME", "protocol stack (weft list stacks); default: the cluster's", ""},
       {"nodes", "N", "COUNT", "copies of a single server, joined by one switch a rail", ""},
+      {"server", "", "TYPE", "what the hosts of a network dump are, such as hgx-h100", ""},
       {"mtu", "", "SIZE", "payload bytes of a network packet; default: the stack's", ""},
       {"queue-pairs", "", "COUNT", "queue pairs a connection, each with its own path", "1"},
       {"routing", "", "POLICY",
@@ -35,6 +36,7 @@ scenario::Session open_session(const scenario::Library& library, const std::stri
                                const Arguments& arguments, const Streams& streams) {
   scenario::OpenOptions open;
   open.nodes = arguments.integer("nodes", 1, 1'000'000);
+  open.host = arguments.text("server");
   scenario::Cluster cluster = scenario::open_cluster(library, source, open);
   scenario::StackOptions options;
   if (const auto stack = arguments.text("stack")) {

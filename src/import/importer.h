@@ -31,6 +31,7 @@ struct ImportInputs {
   const Catalogue* catalogue = nullptr;  // parts: GPUs, NICs, links, PCI ids
   const FileLoader* loader = nullptr;
   const ServerHints* hints = nullptr;  // data/fingerprints: names parts that a dump leaves out
+  const fabric::Fabric* host = nullptr;  // one server: what the hosts of a network dump are
 };
 
 class Importer {

@@ -306,6 +306,18 @@ Cluster join_servers(const Library& library, std::unique_ptr<Fabric> server, std
   return cluster;
 }
 
+Fabric load_host(const Library& library, const std::string& name, const SourcePosition& asked_at) {
+  const import::Source source = library.load(name, asked_at);
+  if (import::is_cluster_file(source.text)) {
+    throw InputError(asked_at, fmt::format("'{}' is a cluster, not a server", name),
+                     "weft list servers names the shipped ones");
+  }
+  Fabric host = import::import_any(source, library.context());
+  if (host.server_count() == 1) return host;
+  throw InputError(asked_at, fmt::format("'{}' is no single server", name),
+                   "weft list servers names the shipped ones");
+}
+
 }  // namespace
 
 Cluster open_cluster(const Library& library, std::string_view source, const OpenOptions& options) {
@@ -319,7 +331,13 @@ Cluster open_cluster(const Library& library, std::string_view source, const Open
     cluster.name = source;
     return cluster;
   }
-  auto server = std::make_unique<Fabric>(import::import_any(text, library.context()));
+  import::ImportInputs inputs = library.context();
+  std::optional<Fabric> host;
+  if (options.host) {
+    host = load_host(library, *options.host, options.asked_at);
+    inputs.host = &*host;
+  }
+  auto server = std::make_unique<Fabric>(import::import_any(text, inputs));
   Cluster cluster;
   if (options.nodes.value_or(1) > 1) {
     cluster = join_servers(library, std::move(server), static_cast<std::size_t>(*options.nodes),
