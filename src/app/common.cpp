@@ -28,6 +28,7 @@ std::vector<OptionSpec> session_options() {
       {"routing", "", "POLICY",
        "ecmp, spray, adaptive, dimension_order, up_down or valiant; default: the cluster's", ""},
       {"via", "", "WAY", "force the way between GPUs (nvlink, p2p, gdr, rdma, staged, tcp)", ""},
+      {"sharp", "", "", "switches that can reduce in the network do (SHARP)", ""},
       {"seed", "", "N", "seed of hashes and patterns", "1"},
   };
 }
@@ -37,6 +38,7 @@ scenario::Session open_session(const scenario::Library& library, const std::stri
   scenario::OpenOptions open;
   open.nodes = arguments.integer("nodes", 1, 1'000'000);
   open.host = arguments.text("server");
+  open.sharp = arguments.flag("sharp");
   scenario::Cluster cluster = scenario::open_cluster(library, source, open);
   scenario::StackOptions options;
   if (const auto stack = arguments.text("stack")) {

@@ -13,7 +13,7 @@ namespace weft::app {
 
 scenario::Library shipped_library();
 
-// --stack, --nodes, --routing, --seed, --queue-pairs, --via, --mtu.
+// --stack, --nodes, --sharp, --routing, --seed, --queue-pairs, --via, --mtu.
 std::vector<OptionSpec> session_options();
 scenario::Session open_session(const scenario::Library& library, const std::string& source,
                                const Arguments& arguments, const Streams& streams);

@@ -387,6 +387,8 @@ void Planner::fill_nics() {
     note(
         "the network joins only NICs of one rail or plane: other bytes go over NVLink to the GPU "
         "beside a NIC of the right one (PXN)");
+  plan_.collnet = options_.use_nvls && network_reduces(fabric_, plan_.rank_nic);
+  if (plan_.collnet) note("the network's switches reduce (SHARP)");
   plan_.rail_relay = plan_.ranks_per_node > 1 &&
                      std::all_of(shapes_.begin(), shapes_.end(), [](const Shape& shape) {
                        return can_relay(shape.view, shape.gpu_nic);

@@ -57,6 +57,7 @@ struct ChannelPlan {
   bool pxn = false;         // rings leave through the GPU next to the NIC, over NVLink
   bool rail_relay = false;  // sends can do so too: NVLink between all GPUs of a node, a NIC each
   bool cross_nic = false;   // a ring leaves by another NIC than it enters
+  bool collnet = false;     // the switches at all its NICs reduce (SHARP), and are told to
   bool nvls = false;        // every GPU and switch can multicast
   bool c2c = false;         // GPUs reach their CPU, and the NICs beyond it, over NVLink-C2C
   int nvls_channels = 0;

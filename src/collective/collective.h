@@ -38,18 +38,21 @@ struct Step {
   std::uint32_t round = 0;  // sends of round r+1 may use what round r delivered
   std::uint32_t chunk = 0;
   std::uint16_t channel = 0;
-  bool reduce = false;     // receiver adds; else it overwrites
-  bool in_switch = false;  // NVLS: reduced (reduce) or multicast (not) by the NVSwitch
+  bool reduce = false;      // receiver adds; else it overwrites
+  bool in_switch = false;   // NVLS: reduced (reduce) or multicast (not) by the NVSwitch
+  bool in_network = false;  // SHARP: the same by the network's switches
   Bytes size;
 };
 
 // The other end of an edge that ends in the NVSwitches: Edge::from or Edge::to, never both.
 inline constexpr std::uint32_t kSwitchPlane = 0xffffffffu;
 
-// One edge of the fluid view. Three shapes:
+// One edge of the fluid view. Shapes:
 //  - from and to are ranks: bytes travel from one GPU's memory to the other's.
 //  - multicast, to == kSwitchPlane: bytes that `from` puts on its NVLinks towards the switches.
 //  - multicast, from == kSwitchPlane: bytes that `to` takes from its NVLinks.
+// A multicast edge with a NIC ends in the network's switches instead (SHARP): bytes that a GPU puts
+// through that NIC, or takes from it; edges of one channel are added up in one tree of switches.
 // PXN (a NIC that is near another GPU of the node) is written out as two edges, the NVLink hop
 // (relay) and the hop that crosses the network from the relaying GPU; both keep `origin`.
 struct Edge {
@@ -60,6 +63,9 @@ struct Edge {
   bool multicast = false;               // NVLS: through the switch's reduction or multicast engine
   bool relay = false;                   // first half of a PXN hop: `to` only passes the bytes on
   std::uint32_t origin = kSwitchPlane;  // PXN: rank whose bytes these are; else kSwitchPlane
+  [[nodiscard]] bool in_network() const {
+    return multicast && (from_nic.valid() || to_nic.valid());
+  }
 };
 
 // Predicted time = latency + max over links of (bytes on it x factor) / NCCL-effective rate of the

@@ -147,9 +147,19 @@ using Totals = std::map<std::pair<std::uint32_t, std::uint32_t>, double>;
 // its receiver's, a multicast once however many receive it, a reduction once however many send.
 Totals bytes_of(const std::vector<Step>& steps) {
   Totals totals;
-  std::set<std::tuple<std::uint32_t, bool, std::uint16_t, std::uint32_t>> counted;
+  std::set<std::tuple<std::uint32_t, bool, std::uint16_t, std::uint32_t>> counted, led;
   for (const Step& step : steps) {
     const double size = step.size.to_double();
+    if (step.in_network) {
+      // All-reduce: the first node's GPU, which stands for the switches, hands in and gets as well.
+      const std::uint32_t lead = step.reduce ? step.to : step.from;
+      const bool first = led.insert({lead, step.reduce, step.channel, step.chunk}).second;
+      for (std::uint32_t rank : {step.reduce ? step.from : step.to, lead})
+        if (rank != lead || first)
+          totals[step.reduce ? std::pair{rank, kSwitchPlane} : std::pair{kSwitchPlane, rank}] +=
+              size;
+      continue;
+    }
     if (!step.in_switch) {
       totals[{step.from, step.to}] += size;
       continue;
@@ -212,8 +222,12 @@ std::optional<double> closed_form(std::string_view algorithm, CollectiveKind kin
   if (algorithm == "tree") return 2 * (n - 1) * size;
   if (algorithm == "nvls") {
     // Up and down (1 + 1/n) S each for all_reduce; S one way and S/n the other for the rest.
-    return n * (1 + 1 / n) * size * (kind == CollectiveKind::all_reduce ? 2 : 1);
+    // With SHARP in the network every node hands in and gets S more.
+    return (n + nodes) * size * (kind == CollectiveKind::all_reduce ? 2 : 1) +
+           (nodes > 1 ? 2 * nodes * size : 0);
   }
+  // Inside a node the buffer to the heads and back, in the network S a node each way.
+  if (algorithm == "collnet_direct" || algorithm == "collnet_chain") return 2 * n * size;
   if (algorithm == "nvls_tree")
     return nodes * local * (1 + 1 / local) * size * 2 + 2 * (nodes - 1) * size;
   if (algorithm == "pxn" || (algorithm == "hierarchical" && kind == CollectiveKind::all_to_all))
@@ -271,7 +285,7 @@ TEST(Conformance, EveryAlgorithmKeepsItsPromise) {
   for (int nodes : {1, 2, 4}) {
     test_fabrics::ServerSpec wide = test_fabrics::h100();
     wide.gpus = 16;
-    const fabric::Fabric nvswitch = test_fabrics::cluster(wide, nodes);
+    const fabric::Fabric nvswitch = test_fabrics::cluster(wide, nodes, true);
     const fabric::Fabric pairs = test_fabrics::cluster(test_fabrics::a100(), nodes);
     for (int n : {2, 3, 4, 5, 7, 8, 12, 16}) {
       if (n % nodes != 0) continue;

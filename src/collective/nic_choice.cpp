@@ -65,4 +65,13 @@ bool can_relay(const NodeView& view, const std::vector<std::uint32_t>& nics) {
   return std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end();
 }
 
+bool network_reduces(const fabric::Fabric& fabric, const std::vector<fabric::DeviceId>& nics) {
+  for (fabric::DeviceId nic : nics)
+    for (fabric::LinkId link : fabric.out_links(nic)) {
+      if (!fabric::is_network(fabric.link_class(link).kind)) continue;
+      if (!fabric.device_class(fabric.to(link)).reduces) return false;
+    }
+  return !nics.empty();
+}
+
 }  // namespace weft::collective

@@ -23,4 +23,7 @@ double network_of_a_gpu(const NodeView& view, const std::vector<std::uint32_t>& 
 // Sends can go by PXN: from every GPU one NVLink to any other, each of which has NICs of its own.
 bool can_relay(const NodeView& view, const std::vector<std::uint32_t>& nics);
 
+// Every NIC's port is on a switch that reduces in the network.
+bool network_reduces(const fabric::Fabric& fabric, const std::vector<fabric::DeviceId>& nics);
+
 }  // namespace weft::collective

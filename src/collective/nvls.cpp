@@ -1,6 +1,7 @@
-// NVLS (NVLink SHARP), one node: a head GPU owns each chunk, reads its sum through the NVSwitches
-// (every GPU answers once, the switch adds) and stores the result once, multicast to all.
-// Model, and what an engine has to put on which link: docs/models/nvls.md.
+// NVLS (NVLink SHARP), one node, or several whose network reduces as well: a head GPU owns each
+// chunk, reads its sum through the NVSwitches (every GPU answers once, the switch adds) and stores
+// the result once, multicast to all. Model, and what an engine has to put on which link:
+// docs/models/nvls.md.
 #include "collective/schedule.h"
 
 namespace weft::collective {
@@ -17,7 +18,10 @@ class Nvls final : public Algorithm {
   [[nodiscard]] std::string refuse(const Request& request, const ChannelPlan& plan) const override {
     if (plan.channels.empty()) return "no channel was found on this fabric";
     if (!plan.nvls) return "needs NVSwitches and GPUs with multicast (NVLink SHARP)";
-    if (plan.nodes > 1) return "one node only without SHARP in the network; nvls_tree is for more";
+    if (plan.nodes > 1 && !plan.collnet)
+      return "one node only without SHARP in the network; nvls_tree is for more";
+    if (plan.nodes > 1 && request.kind != CollectiveKind::all_reduce)
+      return "all_reduce only with SHARP in the network";
     switch (request.kind) {
       case CollectiveKind::all_reduce:
       case CollectiveKind::all_gather:
@@ -40,29 +44,32 @@ std::uint32_t chunk_count(const Request& request, const ChannelPlan& plan) {
 }
 
 void Nvls::steps(const Request& request, const ChannelPlan& plan, const EmitStep& emit) const {
-  const auto n = static_cast<std::uint32_t>(plan.group.gpus.size());
   const std::uint32_t chunks = chunk_count(request, plan);
   const bool reduces = request.kind != CollectiveKind::all_gather;
   const bool spreads = request.kind != CollectiveKind::reduce_scatter;
-  const auto to_all = [&](std::uint32_t round, bool reduce) {
-    for (std::uint32_t chunk = 0; chunk < chunks; ++chunk) {
-      const std::uint32_t head = plan.node_ranks.front()[chunk];
-      for (std::uint32_t other = 0; other < n; ++other) {
+  const std::uint32_t spread_round = !reduces ? 0 : plan.nodes > 1 ? 3 : 1;
+  for (std::uint32_t chunk = 0; chunk < chunks; ++chunk) {
+    Step step;
+    step.size = piece_of(request.size, chunks, chunk);
+    for (const std::vector<std::uint32_t>& node : plan.node_ranks) {
+      const std::uint32_t head = node[chunk];
+      step.chunk = reduces && spreads ? chunk : head;
+      for (std::uint32_t other : node) {
         if (other == head) continue;
-        Step step;
-        step.from = reduce ? other : head;
-        step.to = reduce ? head : other;
-        step.round = round;
-        step.chunk = reduces && spreads ? chunk : head;
-        step.reduce = reduce;
         step.in_switch = true;
-        step.size = piece_of(request.size, chunks, chunk);
-        emit(step);
+        for (const bool reduce : {true, false}) {
+          if (reduce ? !reduces : !spreads) continue;
+          step.from = reduce ? other : head;
+          step.to = reduce ? head : other;
+          step.round = reduce ? 0 : spread_round;
+          step.reduce = reduce;
+          emit(step);
+        }
       }
     }
-  };
-  if (reduces) to_all(0, true);
-  if (spreads) to_all(reduces ? 1 : 0, false);
+    step.in_switch = false;
+    if (plan.nodes > 1) network_steps(plan, chunk, 1, step, emit);
+  }
 }
 
 Fluid Nvls::fluid(const Request& request, const ChannelPlan& plan,
@@ -73,14 +80,15 @@ Fluid Nvls::fluid(const Request& request, const ChannelPlan& plan,
   const std::uint32_t chunks = chunk_count(request, plan);
   const bool reduces = request.kind != CollectiveKind::all_gather;
   const bool spreads = request.kind != CollectiveKind::reduce_scatter;
-  for (std::size_t local = 0; local < plan.node_ranks.front().size(); ++local) {
-    const std::uint32_t rank = plan.node_ranks.front()[local];
-    const double own = local < chunks ? size / chunks : 0;
-    // Up: answers to every head's reads, its own too, and the store of its own chunk. Down: the sum
-    // of its own chunk, and every chunk as multicast, its own too.
-    edges.to_switch(rank, 0, (reduces ? size : 0) + (spreads ? own : 0));
-    edges.from_switch(rank, 0, (reduces ? own : 0) + (spreads ? size : 0));
-  }
+  for (const std::vector<std::uint32_t>& node : plan.node_ranks)
+    for (std::size_t local = 0; local < node.size(); ++local) {
+      const double own = local < chunks ? size / chunks : 0;
+      // Up: answers to every head's reads, its own too, and the store of its own chunk. Down: the
+      // sum of its own chunk, and every chunk as multicast, its own too.
+      edges.to_switch(node[local], 0, (reduces ? size : 0) + (spreads ? own : 0));
+      edges.from_switch(node[local], 0, (reduces ? own : 0) + (spreads ? size : 0));
+      if (plan.nodes > 1 && own > 0) edges.through_network(node[local], local, own);
+    }
   return out;
 }
 

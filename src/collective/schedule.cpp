@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "base/check.h"
 #include "collective/tuner.h"
@@ -154,6 +155,19 @@ EdgeList::Sender EdgeList::sender_to(std::uint32_t from, std::uint32_t to, std::
     for (std::size_t nic = 0; nic < each; ++nic)
       if (part[rank * each + nic] == part[to * each + i]) return {rank, nic};
   return {from, i};  // nothing reaches it: the engine says so
+}
+
+void EdgeList::through_network(std::uint32_t rank, std::size_t tree, double bytes) {
+  const auto each = static_cast<std::size_t>(plan_.nics_per_rank);
+  for (std::size_t i = 0; i < each; ++i) {
+    const fabric::DeviceId nic = plan_.rank_nic[rank * each + i];
+    Edge& up = add(rank, kSwitchPlane, tree * each + i, bytes / static_cast<double>(each));
+    up.multicast = true;
+    up.from_nic = nic;
+    Edge& down = add(kSwitchPlane, rank, tree * each + i, bytes / static_cast<double>(each));
+    down.multicast = true;
+    down.to_nic = nic;
+  }
 }
 
 void EdgeList::to_switch(std::uint32_t from, std::size_t channel, double bytes) {
@@ -347,6 +361,47 @@ void rail_exchange_edges(const Request& request, const ChannelPlan& plan, EdgeLi
         edges.nearest(from, plan.node_ranks[(node + offset) % nodes][plan.rank_local[from]], 0,
                       far);
     }
+}
+
+std::vector<std::uint32_t> network_heads(const ChannelPlan& plan) {
+  std::vector<std::uint32_t> heads;
+  std::vector<fabric::DeviceId> used;
+  const std::vector<std::uint32_t>& node = plan.node_ranks.front();
+  for (std::uint32_t local = 0; local < node.size(); ++local) {
+    const fabric::DeviceId nic =
+        plan.rank_nic[node[local] * static_cast<std::size_t>(plan.nics_per_rank)];
+    if (std::find(used.begin(), used.end(), nic) != used.end()) continue;
+    used.push_back(nic);
+    heads.push_back(local);
+  }
+  return heads;
+}
+
+std::string refuse_collnet(std::string_view name, const Request& request, const ChannelPlan& plan) {
+  if (plan.channels.empty()) return "no channel was found on this fabric";
+  if (request.kind != work::CollectiveKind::all_reduce)
+    return fmt::format("{} does all_reduce only", name);
+  if (plan.nodes < 2) return "needs two nodes or more";
+  if (!plan.collnet)
+    return "needs switches that reduce (SHARP), and sharp: true in the cluster file";
+  return {};
+}
+
+void network_steps(const ChannelPlan& plan, std::uint32_t local, std::uint32_t round, Step step,
+                   const EmitStep& emit) {
+  const std::uint32_t lead = plan.node_ranks.front()[local];
+  step.in_network = true;
+  for (std::size_t node = 1; node < plan.node_ranks.size(); ++node) {
+    step.from = plan.node_ranks[node][local];
+    step.to = lead;
+    step.round = round;
+    step.reduce = true;
+    emit(step);
+    std::swap(step.from, step.to);
+    step.round = round + 1;
+    step.reduce = false;
+    emit(step);
+  }
 }
 
 }  // namespace weft::collective

@@ -5,6 +5,8 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "collective/collective.h"
@@ -44,6 +46,9 @@ class EdgeList {
   // Between a GPU and the NVSwitches.
   void to_switch(std::uint32_t from, std::size_t channel, double bytes);
   void from_switch(std::uint32_t to, std::size_t channel, double bytes);
+  // Between a GPU and the network's switches, which reduce: up and down, by the rank's own NICs.
+  // Edges of one `tree` are added up together.
+  void through_network(std::uint32_t rank, std::size_t tree, double bytes);
 
  private:
   // The rank of from's node that sends for it to the i-th NIC of `to`: itself unless only another's
@@ -72,6 +77,14 @@ Fluid start_fluid(std::string_view algorithm, const Request& request, const Chan
 // Of an MoE exchange: links as direct sends, latency as measured of such kernels.
 Fluid start_moe(std::string_view algorithm, const Request& request, const ChannelPlan& plan,
                 const Constants& constants);
+
+// Reduction in the network. Places in a node whose GPUs have NICs of their own; why an all-reduce
+// by it cannot run; the two rounds in which the GPUs of that place hand in their sums and get the
+// total (the first node's stands for the switches).
+std::vector<std::uint32_t> network_heads(const ChannelPlan& plan);
+std::string refuse_collnet(std::string_view name, const Request& request, const ChannelPlan& plan);
+void network_steps(const ChannelPlan& plan, std::uint32_t local, std::uint32_t round, Step step,
+                   const EmitStep& emit);
 
 // Offsets between nodes over which a large all-to-all is spread: all of them up to `exact` edges a
 // rank, else 16 evenly spaced ones. The bytes of each rank stay exact; which far node gets them is

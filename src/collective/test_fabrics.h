@@ -150,7 +150,7 @@ inline Fabric server(const ServerSpec& spec) {
 }
 
 // `count` such servers, every NIC on one big switch.
-inline Fabric cluster(const ServerSpec& spec, int count) {
+inline Fabric cluster(const ServerSpec& spec, int count, bool reduces = false) {
   const Fabric one = server(spec);
   FabricBuilder builder;
   std::vector<DeviceId> first;
@@ -158,6 +158,7 @@ inline Fabric cluster(const ServerSpec& spec, int count) {
     first.push_back(builder.append_server(one, fmt::format("node{}", i)));
   DeviceClass leaf;
   leaf.kind = DeviceKind::network_switch;
+  leaf.reduces = reduces;
   LinkClass cable;
   cable.kind = LinkKind::ethernet;
   cable.raw_rate = BitRate::from_gigabits_per_second(spec.nic_gbps);

@@ -186,6 +186,8 @@ ModelPoint Model::nvls() const {
     per_channel *= static_cast<double>(local_ - 1) / local_;
   double bandwidth = heads * per_channel;
   if (kind_ == CollectiveKind::all_reduce) bandwidth *= ring_ratio();
+  // With SHARP each head's NIC carries its share once each way.
+  if (nodes_ > 1 && plan_.collnet) bandwidth = std::min(bandwidth, heads * plan_.nvls_bw_inter);
   const double intra = inside().nvls;
   const double inter = nodes_ > 1 ? across(tables::kNetworkHop.nvls, Protocol::simple) : 0;
   return {intra + inter, 0, bandwidth,
@@ -342,8 +344,9 @@ std::string Model::why_not_moe(Row row) const {
 std::string Model::refused(Row row) const {
   const Algorithm* algorithm = find_algorithm(name_of(row));
   const std::string why = algorithm->refuse({kind_, Bytes(), 0, Protocol::simple}, plan_);
-  if (!why.empty() || row == Row::pat || row == Row::pxn || kind_ == CollectiveKind::hypercube)
-    return why;
+  const bool own =
+      row == Row::pat || row == Row::pxn || row == Row::collnet_direct || row == Row::collnet_chain;
+  if (!why.empty() || own || kind_ == CollectiveKind::hypercube) return why;
   return kNotNccls;
 }
 
@@ -362,7 +365,9 @@ std::string Model::why_not(Row row, Protocol protocol) const {
   switch (row) {
     case Row::nvls:
       if (!plan_.nvls) return "needs NVSwitches and GPUs with multicast (NVLink SHARP)";
-      if (nodes_ > 1) return "one node only without SHARP in the network; nvls_tree is for more";
+      if (nodes_ > 1 && !plan_.collnet)
+        return "one node only without SHARP in the network; nvls_tree is for more";
+      if (nodes_ > 1 && gathers()) return "all_reduce only with SHARP in the network";
       return {};
     case Row::nvls_tree:
       if (!plan_.nvls) return "needs NVSwitches and GPUs with multicast (NVLink SHARP)";
@@ -370,9 +375,6 @@ std::string Model::why_not(Row row, Protocol protocol) const {
       if (takes_ring_over_nvls_tree())
         return "the EFA plugin's tuner takes ring at this size of job";
       return {};
-    case Row::collnet_direct:
-    case Row::collnet_chain:
-      return "needs reduction in the network (SHARP), which this fabric does not offer";
     case Row::direct:
       if (gathers()) return "not one of NCCL's for this collective: runs when asked for";
       return kind_ == CollectiveKind::all_to_all && nodes_ > 1 && plan_.rail_relay

@@ -11,6 +11,7 @@
 #include "base/errors.h"
 #include "base/random.h"
 #include "collective/tuner.h"
+#include "engine/expand_totals.h"
 #include "engine/wide_area.h"
 
 namespace weft::engine {
@@ -84,21 +85,6 @@ double protocol_bytes(collective::Protocol protocol) {
 }
 
 }  // namespace
-
-// Sums over the edges of one collective, a column entry per link of the fabric; only the links
-// touched are read and cleared.
-struct Expander::LinkTotals {
-  explicit LinkTotals(std::size_t links) : spent(links), wire(links), connections(links) {}
-  void add(fabric::LinkId link, double spent_bytes, double wire_bytes) {
-    const std::size_t i = link.index();
-    if (connections[i]++ == 0) touched.push_back(link);
-    spent[i] += spent_bytes;
-    wire[i] += wire_bytes;
-  }
-  std::vector<double> spent, wire;
-  std::vector<std::uint32_t> connections;
-  std::vector<fabric::LinkId> touched;
-};
 
 Expansion::Load Expansion::heaviest_load(const fabric::Fabric& fabric) const {
   std::vector<std::pair<fabric::LinkId, double>> bytes;
@@ -241,7 +227,9 @@ Expansion Expander::build_collective(work::OpId op, const work::CollectiveOp& c)
   if (!totals_) totals_ = std::make_unique<LinkTotals>(setup_->fabric->link_count());
   protocol_factor_ = protocol_bytes(choice->protocol);
   path_cap_ = Expansion::kUnlimited;
-  for (const collective::Edge& edge : fluid.edges) add_edge(op, edge, fluid, plan);
+  for (const collective::Edge& edge : fluid.edges)
+    if (!edge.in_network()) add_edge(op, edge, fluid, plan);
+  add_reductions(op, fluid, plan);
 
   Expansion out;
   out.latency = fluid.latency;

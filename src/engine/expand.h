@@ -73,6 +73,16 @@ class Expander {
   void add_path(double bytes, const collective::Fluid& fluid, const collective::ChannelPlan& plan);
   void add_switch_edge(const collective::Edge& edge, const collective::Fluid& fluid,
                        const collective::ChannelPlan& plan);
+  // Reductions in the network (expand_in_network.cpp).
+  void add_reductions(work::OpId op, const collective::Fluid& fluid,
+                      const collective::ChannelPlan& plan);
+  void add_reduction(work::OpId op, std::uint32_t channel,
+                     const std::vector<const collective::Edge*>& edges,
+                     const collective::Fluid& fluid, const collective::ChannelPlan& plan);
+  bool resolve_to_switch(const collective::Edge& edge,
+                         const std::vector<const collective::Edge*>& edges,
+                         const collective::ChannelPlan& plan);
+  fabric::DeviceId cut_at_switch(bool up);
   void add_memory_link(fabric::LinkId link, double bytes, const collective::Fluid& fluid,
                        const collective::ChannelPlan& plan);
   [[nodiscard]] fabric::DeviceId gpu_of(work::RankId rank) const;

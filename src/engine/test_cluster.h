@@ -20,9 +20,10 @@ inline collective::Constants ideal_constants() {
 // hgx servers ranks 0..7 are in "a" and 8..15 in "c".
 class TestCluster {
  public:
-  explicit TestCluster(const fabric::Fabric& server, bool one_leaf = true)
+  explicit TestCluster(const fabric::Fabric& server, bool one_leaf = true, bool reduces = false)
       : fabric_(std::make_unique<fabric::Fabric>(
-            fabric::testing::cluster(server, fabric::LinkKind::infiniband, one_leaf).fabric)),
+            fabric::testing::cluster(server, fabric::LinkKind::infiniband, one_leaf, reduces)
+                .fabric)),
         routes_(std::make_unique<routing::Routes>(*fabric_, routing::RouteOptions{})) {
     setup.fabric = fabric_.get();
     setup.routes = routes_.get();

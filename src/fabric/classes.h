@@ -74,6 +74,7 @@ struct DeviceClass {
   Duration forwarding_latency;  // head in to head out, for devices that forward
   int radix = 0;                // switches: ports; 0 = not limited
   Bytes buffer;                 // switches: shared packet buffer
+  bool reduces = false;         // network switches: add up what passes (SHARP), and are told to
   // gpu
   int compute_capability = 0;  // 80, 90, 100; AMD: gfx number (942); 0 unknown
   Bytes memory;

@@ -138,11 +138,13 @@ struct Cluster {
   Fabric fabric;
   [[nodiscard]] DeviceId at(std::string_view name) const { return fabric.find(name).value(); }
 };
-inline Cluster cluster(const Fabric& server, LinkKind kind, bool one_leaf) {
+inline Cluster cluster(const Fabric& server, LinkKind kind, bool one_leaf, bool reduces = false) {
   FabricBuilder b;
   b.append_server(server, "a");
   b.append_server(server, "c");
-  const auto c = b.device_class(device(DeviceKind::network_switch, "switch"));
+  DeviceClass network_switch = device(DeviceKind::network_switch, "switch");
+  network_switch.reduces = reduces;
+  const auto c = b.device_class(network_switch);
   const std::vector<DeviceId> leaf = {b.add_device(c, {.name = "leaf0", .tier = 1}),
                                       b.add_device(c, {.name = "leaf1", .tier = 1})};
   const DeviceId spine = b.add_device(c, {.name = "spine0", .tier = 2});

@@ -351,6 +351,7 @@ void CatalogueReader::read_switch(const YamlNode& node) {
   part.device.forwarding_latency = record.time("latency").value_or(Duration());
   part.device.buffer = record.bytes("buffer").value_or(Bytes());
   part.device.multicast = record.flag("multicast").value_or(false);
+  part.device.reduces = record.flag("reduces").value_or(false);
   part.device.radix = static_cast<int>(record.integer("nvlinks", 1024, "NVLinks").value_or(0));
   record.note("ports");
   const YamlNode* ports = record.fields().optional_node("ports");

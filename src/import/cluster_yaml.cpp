@@ -245,10 +245,12 @@ void ClusterReader::read_network(const YamlNode& node, bool drawn) {
     }
   }
   network.routing = optional_name(fields, "routing");
+  network.sharp_at = fields.where_of("sharp");
+  network.sharp = fields.optional_bool("sharp").value_or(false);
   spec_.network = std::move(network);
   if (node.kind != YamlNode::Kind::mapping) return;
-  static const std::set<std::string_view> kOwn = {"topology", "link", "uplink", "switch",
-                                                  "routing"};
+  static const std::set<std::string_view> kOwn = {"topology", "link",    "uplink",
+                                                  "switch",   "routing", "sharp"};
   for (const auto& [key, value] : node.entries) {
     if (!kOwn.contains(key.text)) read_parameter(key, value);
   }

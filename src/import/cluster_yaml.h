@@ -58,11 +58,13 @@ struct ClusterSpec {
   };
 
   struct Network {
-    std::optional<NameAt> topology;     // always there unless links are drawn
-    std::optional<Link> link;           // NIC to first switch; drawn links: the default
-    std::optional<Link> uplink;         // switch to switch; none: as `link`
-    std::vector<Switch> switches;       // by tier, leaf first; one for all; empty: not given
-    std::optional<NameAt> routing;      // "ecmp", "spray", ...; none: ecmp
+    std::optional<NameAt> topology;  // always there unless links are drawn
+    std::optional<Link> link;        // NIC to first switch; drawn links: the default
+    std::optional<Link> uplink;      // switch to switch; none: as `link`
+    std::vector<Switch> switches;    // by tier, leaf first; one for all; empty: not given
+    std::optional<NameAt> routing;   // "ecmp", "spray", ...; none: ecmp
+    bool sharp = false;              // switches that can reduce in the network do
+    SourcePosition sharp_at;
     std::vector<Parameter> parameters;  // of the topology, names not checked
     SourcePosition where;
   };

@@ -47,6 +47,7 @@ class ClusterBuilder {
 
   Cluster build() {
     load_servers();
+    if (spec_.network && spec_.network->sharp) parts_.enable_sharp(spec_.network->sharp_at);
     diagnostics_.throw_if_any();
     fill_scale_up();
     auto fabric = std::make_unique<Fabric>(
@@ -188,7 +189,12 @@ class ClusterBuilder {
       inputs_.tier_switch_classes.push_back(parts_.network_switch(
           given, leaf ? inputs_.host_link.raw_rate : inputs_.fabric_link.raw_rate));
     }
-    if (inputs_.tier_switch_classes.empty()) return;
+    if (inputs_.tier_switch_classes.empty()) {
+      if (network.sharp)
+        diagnostics_.add(network.sharp_at, "sharp needs switches that reduce in the network",
+                         "name one: switch: quantum2");
+      return;
+    }
     inputs_.switch_class = inputs_.tier_switch_classes.back();
     if (inputs_.tier_switch_classes.size() == 1) inputs_.tier_switch_classes.clear();
   }
@@ -327,10 +333,18 @@ Cluster open_cluster(const Library& library, std::string_view source, const Open
       throw InputError(options.asked_at,
                        fmt::format("'{}' is a cluster, which has its own number of nodes", source),
                        "leave nodes out, or name a server");
-    Cluster cluster = build_cluster(library, import::parse_cluster(text.text, text.file));
+    import::ClusterSpec spec = import::parse_cluster(text.text, text.file);
+    if (options.sharp && spec.network) {
+      spec.network->sharp = true;
+      spec.network->sharp_at = options.asked_at;
+    }
+    Cluster cluster = build_cluster(library, spec);
     cluster.name = source;
     return cluster;
   }
+  if (options.sharp)
+    throw InputError(options.asked_at, fmt::format("'{}' has no switches that reduce", source),
+                     "leave --sharp out, or name a cluster file");
   import::ImportInputs inputs = library.context();
   std::optional<Fabric> host;
   if (options.host) {

@@ -89,6 +89,12 @@ fabric::DeviceClass NetworkParts::network_switch(const import::ClusterSpec::Swit
   } else if (!given.radix) {
     device.model = "unnamed";
   }
+  if (sharp_at_ && !device.reduces)
+    diagnostics_.add(*sharp_at_,
+                     fmt::format("sharp is on, but {} does not reduce in the network",
+                                 given.model ? given.model->text : "a switch without a model"),
+                     "leave sharp out, or name a switch such as quantum2");
+  device.reduces = device.reduces && sharp_at_;
   if (given.radix) device.radix = *given.radix;
   if (given.latency) device.forwarding_latency = *given.latency;
   if (given.buffer) device.buffer = *given.buffer;

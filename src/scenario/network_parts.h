@@ -16,6 +16,8 @@ class NetworkParts {
   fabric::LinkClass link(const import::ClusterSpec::Link& link, const fabric::LinkClass& fallback);
   // The class of a switch whose ports run at `rate`: the radix of its breakout at that rate.
   fabric::DeviceClass network_switch(const import::ClusterSpec::Switch& given, BitRate rate);
+  // Switches reduce in the network (SHARP); without, none does. One that cannot is a fault.
+  void enable_sharp(const SourcePosition& where) { sharp_at_ = where; }
   // The link that a NIC's port speaks, by its class.
   fabric::LinkClass port_of(const fabric::DeviceClass& nic);
 
@@ -24,6 +26,7 @@ class NetworkParts {
 
   const import::Catalogue& catalogue_;
   Diagnostics& diagnostics_;
+  std::optional<SourcePosition> sharp_at_;
 };
 
 // An ideal switch: no radix, no buffer limit, the typical latency of its kind.

@@ -23,6 +23,7 @@ struct Cluster {
 };
 
 struct OpenOptions {
+  bool sharp = false;                 // as `sharp: true` in the cluster file
   std::optional<std::int64_t> nodes;  // copies of a server source, joined by a rail fabric
   std::optional<std::string> host;    // a server: what the hosts of a network dump are
   SourcePosition asked_at{"command line", 0, 0};

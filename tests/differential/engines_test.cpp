@@ -140,7 +140,7 @@ TEST_P(Engines, SharingOnlyCostsTime) {
 TEST(EveryAlgorithm, TakesTheSameTimeInBothEngines) {
   fabric::testing::ServerOptions options;
   options.multicast = true;
-  engine::testing::TestCluster cluster(fabric::testing::hgx(options));
+  engine::testing::TestCluster cluster(fabric::testing::hgx(options), false, true);
   work::Work& work = cluster.setup.work;
   work.groups.resize(1);
   work.groups.push_back({work.groups[0].begin(), work.groups[0].begin() + 8});
