@@ -7,8 +7,8 @@ namespace weft::app {
 
 std::span<const Command> all_commands() {
   static const auto kCommands =
-      std::to_array<Command>({bench_command(), demo_command(), list_command(), path_command(),
-                              run_command(), topo_command(), validate_command()});
+      std::to_array<Command>({bench_command(), demo_command(), export_command(), list_command(),
+                              path_command(), run_command(), topo_command(), validate_command()});
   return kCommands;
 }
 

@@ -5,6 +5,7 @@
 #include "app/common.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "emit/emitter.h"
 #include "routing/routes.h"
 #include "topology/topology.h"
 #include "transport/transport.h"
@@ -60,7 +61,7 @@ std::vector<Entry> parts(const scenario::Library& library) {
 
 const std::vector<std::string>& kinds() {
   static const std::vector<std::string> kKinds = {
-      "topologies", "stacks",   "collectives", "algorithms", "importers",
+      "topologies", "stacks",   "collectives", "algorithms", "importers", "exporters",
       "servers",    "clusters", "parts",       "engines",    "routings"};
   return kKinds;
 }
@@ -71,6 +72,7 @@ std::vector<Entry> entries_of(std::string_view kind, const scenario::Library& li
   if (kind == "stacks") return named(transport::all_transports());
   if (kind == "algorithms") return named(collective::all_algorithms());
   if (kind == "importers") return named(import::all_importers());
+  if (kind == "exporters") return named(emit::all_emitters());
   if (kind == "servers" || kind == "clusters") return files(library, kind);
   if (kind == "parts") return parts(library);
   if (kind == "routings") {
