@@ -117,6 +117,7 @@ void measure(const Scenario& s, bool spray) {
   setup.costs.network.name = "rocev2";
   setup.costs.network.overhead = Bytes(54);
   setup.packet.ack_size = Bytes(64);
+  setup.packet.window = 1;
   setup.packet.mark_from = Bytes(87'150);
   setup.packet.mark_all = Bytes(336'150);
   setup.packet.mark_probability = 1;

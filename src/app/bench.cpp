@@ -218,7 +218,7 @@ Command bench_command() {
       {"algo", "", "NAME", "force the algorithm (weft list algorithms)", ""},
       {"proto", "", "NAME", "force the protocol: ll, ll128, simple", ""},
       {"channels", "", "N", "force the number of channels", ""},
-      {"engine", "", "NAME", "analytic or flow", "flow"},
+      {"engine", "", "NAME", "analytic, flow or packet", "flow"},
       {"explain", "", "", "every candidate with its predicted time, and why the chosen one won",
        ""},
       {"format", "", "FORM", "table, nccl (byte-compatible), json, csv", "table"},

@@ -45,7 +45,7 @@ Command demo_command() {
           {"weft demo", "weft demo --json"},
           {},
           {{"json", "", "", "JSON on stdout (schema weft/bench/1)", ""},
-           {"engine", "", "NAME", "analytic or flow", "flow"}},
+           {"engine", "", "NAME", "analytic, flow or packet", "flow"}},
           run};
 }
 

@@ -103,7 +103,7 @@ Command run_command() {
            "weft run s.yaml --engine analytic"},
           {{"SCENARIO", "a scenario file (weft: scenario/1)"}},
           {{"cluster", "c", "SOURCE", "use this cluster instead of the scenario's", ""},
-           {"engine", "", "NAME", "analytic or flow; default: the scenario's, else flow", "flow"},
+           {"engine", "", "NAME", "analytic, flow or packet; default: the scenario's, else flow", "flow"},
            {"routing", "", "POLICY", "ecmp, spray, ... instead of the scenario's or cluster's", ""},
            {"output", "o", "FOLDER", "write result.json, links.csv and flows.csv there", ""},
            {"json", "", "", "JSON on stdout (schema weft/run/1)", ""}},

@@ -202,7 +202,7 @@ const collective::ChannelPlan& Expander::plan_of(const work::CollectiveOp& op) {
       .first->second;
 }
 
-Expansion Expander::build_collective(work::OpId op, const work::CollectiveOp& c) {
+Expander::Chosen Expander::choose(work::OpId op, const work::CollectiveOp& c) {
   const collective::ChannelPlan& plan = plan_of(c);
   if (plan.channels.empty())
     refuse(op, plan.notes.empty() ? "its GPUs cannot reach one another" : plan.notes.back());
@@ -222,10 +222,16 @@ Expansion Expander::build_collective(work::OpId op, const work::CollectiveOp& c)
   request.moe = moe;
   if (root != members.end()) request.root = static_cast<std::uint32_t>(root - members.begin());
   request.in_place = c.in_place;
-  const collective::Fluid fluid = algorithm->fluid(request, plan, setup_->constants);
+  return {&plan, algorithm, request, choice->channels};
+}
+
+Expansion Expander::build_collective(work::OpId op, const work::CollectiveOp& c) {
+  const Chosen chosen = choose(op, c);
+  const collective::ChannelPlan& plan = *chosen.plan;
+  const collective::Fluid fluid = chosen.algorithm->fluid(chosen.request, plan, setup_->constants);
 
   if (!totals_) totals_ = std::make_unique<LinkTotals>(setup_->fabric->link_count());
-  protocol_factor_ = protocol_bytes(choice->protocol);
+  protocol_factor_ = protocol_bytes(chosen.request.protocol);
   path_cap_ = Expansion::kUnlimited;
   for (const collective::Edge& edge : fluid.edges)
     if (!edge.in_network()) add_edge(op, edge, fluid, plan);
@@ -234,10 +240,11 @@ Expansion Expander::build_collective(work::OpId op, const work::CollectiveOp& c)
   Expansion out;
   out.latency = fluid.latency;
   if (has_wide_area(*setup_->fabric))
-    out.latency += wide_area_delay(*setup_->fabric, *setup_->routes, *algorithm, request, plan);
-  out.algorithm = choice->algorithm;
-  out.protocol = collective::to_text(choice->protocol);
-  out.channels = choice->channels;
+    out.latency +=
+        wide_area_delay(*setup_->fabric, *setup_->routes, *chosen.algorithm, chosen.request, plan);
+  out.algorithm = chosen.algorithm->name();
+  out.protocol = collective::to_text(chosen.request.protocol);
+  out.channels = chosen.channels;
   if (c.size.count() > 0) take_totals(c.size.to_double(), out);
   if (fluid.cap && fluid.cap->bytes_per_second() < out.cap) {
     out.cap = fluid.cap->bytes_per_second();

@@ -58,6 +58,16 @@ class Expander {
   // the fabric has no way to carry it or what the user forces cannot run.
   const Expansion& expand(work::OpId op);
 
+  // Which algorithm and protocol a collective runs, and over which channels: for engines that
+  // execute its steps. `plan` lives as long as the expander. Throws as expand() does.
+  struct Chosen {
+    const collective::ChannelPlan* plan = nullptr;
+    const collective::Algorithm* algorithm = nullptr;
+    collective::Request request;
+    int channels = 0;
+  };
+  Chosen choose(work::OpId op, const work::CollectiveOp& collective);
+
  private:
   struct LinkTotals;
   using CollectiveKey = std::tuple<std::uint32_t, int, std::int64_t, std::uint32_t, std::string,

@@ -11,7 +11,7 @@ namespace weft::engine {
 struct PacketOptions {
   std::uint64_t seed = 1;
   // Bytes a sender may have unacknowledged, in bandwidth-delay products of its path without queues.
-  double window = 1.0;
+  double window = 2.0;
   int ack_every = 4;   // packets; the last of a message is acknowledged at once
   Bytes ack_size{86};  // on the wire, preamble and gap included: RoCEv2 ACK
   // RED: marks from mark_from on with a probability that grows to mark_probability at mark_all.

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "engine/analytic/analytic_engine.h"
 #include "engine/flow/flow_engine.h"
+#include "engine/packet/packet_engine.h"
 #include "scenario/deadlock_note.h"
 #include "transport/transport.h"
 
@@ -33,8 +34,8 @@ routing::Policy find_policy(const TextAt& name, const fabric::Fabric& fabric) {
   return *policy;
 }
 
-std::array<const engine::Engine*, 2> engines() {
-  return {&engine::analytic_engine(), &engine::flow_engine()};
+std::array<const engine::Engine*, 3> engines() {
+  return {&engine::analytic_engine(), &engine::flow_engine(), &engine::packet_engine()};
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "base/random.h"
 
@@ -10,11 +11,6 @@ namespace weft::engine::packet {
 namespace {
 
 constexpr std::uint32_t kAckBytes = 86;
-
-struct Chain {
-  std::vector<Segment> segments;
-  double share = 0;
-};
 
 // The path as one chain of links, or one a stripe. `payload` and `wire` of a full packet.
 std::vector<Chain> chains_of(const fabric::DataPath& path, double payload, double wire) {
@@ -40,6 +36,34 @@ std::vector<Chain> chains_of(const fabric::DataPath& path, double payload, doubl
     }
   }
   return chains;
+}
+
+// How often each chain comes in a round of packets so that the shares come out within 1 %.
+std::vector<std::uint32_t> round_of(const std::vector<Chain>& chains) {
+  constexpr int kLongest = 72;  // 18 NVLinks four times over
+  double total = 0;
+  for (const Chain& chain : chains) total += chain.share;
+  std::vector<int> times(chains.size(), 1);
+  for (int length = static_cast<int>(chains.size()); length <= kLongest; ++length) {
+    double worst = 0;
+    for (std::size_t i = 0; i < chains.size(); ++i) {
+      const double exact = chains[i].share / total * length;
+      times[i] = std::max(1, static_cast<int>(std::lround(exact)));
+      worst = std::max(worst, std::abs(times[i] - exact) / exact);
+    }
+    if (worst < 0.01) break;
+  }
+  // Smooth weighted round robin: the chain most behind its share is next.
+  const int length = std::accumulate(times.begin(), times.end(), 0);
+  std::vector<int> credit(chains.size(), 0);
+  std::vector<std::uint32_t> out;
+  for (int k = 0; k < length; ++k) {
+    for (std::size_t i = 0; i < chains.size(); ++i) credit[i] += times[i];
+    const auto best = std::max_element(credit.begin(), credit.end());
+    *best -= length;
+    out.push_back(static_cast<std::uint32_t>(best - credit.begin()));
+  }
+  return out;
 }
 
 // The way back. A hop's latency is its wire's and that of the device behind it, so on the way back
@@ -92,6 +116,59 @@ Time Connector::add_up(std::uint32_t path, std::uint32_t bytes) const {
   return total;
 }
 
+void Connector::add_chains(const std::vector<Chain>& chains, Connection& connection) {
+  std::vector<std::uint32_t> paths;
+  for (const Chain& chain : chains) paths.push_back(simulator_->network().add_path(chain.segments));
+  connection.path = paths.front();
+  if (paths.size() == 1) return;
+  std::vector<std::uint32_t> stripes;
+  for (const std::uint32_t chain : round_of(chains)) stripes.push_back(paths[chain]);
+  connection.stripes = static_cast<std::uint32_t>(stripes.size());
+  connection.stripe_begin = simulator_->add_stripes(stripes);
+}
+
+const Connected* Connector::connect_to_switches(fabric::DeviceId gpu, bool up) {
+  const auto known = to_switches_.find({gpu, up});
+  if (known != to_switches_.end()) return &known->second;
+  const fabric::Fabric& fabric = *setup_->fabric;
+  std::vector<Chain> chains;
+  for (const fabric::LinkId link : fabric.out_links(gpu)) {
+    if (fabric.kind(fabric.to(link)) != fabric::DeviceKind::nvswitch) continue;
+    const fabric::LinkClass& c = fabric.link_class(link);
+    chains.push_back(
+        {{{up ? link : fabric::reverse(link), 1, c.latency.ps()}}, c.raw_rate.bytes_per_second()});
+  }
+  if (chains.empty()) {
+    refusal_ = "a GPU has no NVSwitch that could reduce or multicast";
+    return nullptr;
+  }
+  Connected out;
+  out.first = chains.front().segments.front().link;
+  Connection connection;
+  connection.payload = static_cast<std::uint32_t>(setup_->costs.network.mtu.count());
+  connection.ack_path = kNone;
+  add_chains(chains, connection);
+  out.connection = simulator_->add_connection(connection);
+  return &to_switches_.emplace(std::pair{gpu, up}, out).first->second;
+}
+
+Time Connector::crossing_time(const Connected& way, std::int64_t bytes) const {
+  const Connection& connection = simulator_->connection(way.connection);
+  const auto size = static_cast<std::uint32_t>(std::min<std::int64_t>(bytes, connection.payload) +
+                                               connection.overhead);
+  return add_up(connection.path, size);
+}
+
+Time Connector::sending_time(const Connected& way, std::int64_t bytes) const {
+  const Connection& connection = simulator_->connection(way.connection);
+  const std::uint32_t full = connection.payload + connection.overhead;
+  Network& network = simulator_->network();
+  Time slowest = 0;
+  for (const std::uint32_t* link = network.path(connection.path); *link != kNone; ++link)
+    slowest = std::max(slowest, network.serialization(*link, full));
+  return bytes / connection.payload * slowest / connection.stripes;
+}
+
 Connected Connector::make(const fabric::DataPath& path) {
   Connected out;
   out.latency = path.latency;
@@ -109,11 +186,7 @@ Connected Connector::make(const fabric::DataPath& path) {
   out.spent = chains[0].segments.front().spent_per_byte;
   out.first = chains[0].segments.front().link;
   Network& network = simulator_->network();
-  std::vector<std::uint32_t> paths;
-  for (const Chain& chain : chains) paths.push_back(network.add_path(chain.segments));
-  connection.path = paths.front();
-  connection.stripes = static_cast<std::uint32_t>(paths.size());
-  if (paths.size() > 1) connection.stripe_begin = simulator_->add_stripes(paths);
+  add_chains(chains, connection);
   connection.ack_path = kNone;
   if (out.crosses_network)
     connection.ack_path = network.add_path(reversed(*setup_->fabric, chains[0].segments));

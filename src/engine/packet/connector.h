@@ -1,9 +1,9 @@
 // From two devices to a connection of the packet engine: asks for the data path between them, turns
 // its hops into links with rate and latency, and keeps the answer for the next flow between the
 // same two. What of the path's latency lies in no link (software, DMA set-up, NICs) is paid before
-// the first packet. Parallel NVLinks become stripes that packets take in turn. Leaves out: unequal
-// shares of parallel links, and copies of a staged path as separate transfers: its links are a
-// chain and its pipeline a cap on the rate.
+// the first packet. Parallel NVLinks become stripes that packets take in turn, in proportion to
+// their rates. Leaves out: copies of a staged path as separate transfers; its links are a chain and
+// its pipeline a cap on the rate.
 #pragma once
 
 #include <cstdint>
@@ -33,21 +33,36 @@ struct Connected {
   fabric::LinkId first;  // link of the path
 };
 
+// Links in a row, and the share of the bytes that takes them.
+struct Chain {
+  std::vector<Segment> segments;
+  double share = 0;
+};
+
 class Connector {
  public:
   Connector(const Setup& setup, Simulator& simulator) : setup_(&setup), simulator_(&simulator) {}
 
   // Null when there is no such path; refusal() then says why.
   const Connected* connect(const Ends& ends);
+  // From a GPU up to its NVSwitches, or down from them, over all its NVLinks: for what the switches
+  // reduce or multicast.
+  const Connected* connect_to_switches(fabric::DeviceId gpu, bool up);
+  // How long one packet of the connection, or a message of fewer bytes, is under way.
+  [[nodiscard]] Time crossing_time(const Connected& way, std::int64_t bytes) const;
+  // How long the narrowest link of the connection sends so many bytes.
+  [[nodiscard]] Time sending_time(const Connected& way, std::int64_t bytes) const;
   [[nodiscard]] const std::string& refusal() const { return refusal_; }
 
  private:
   Connected make(const fabric::DataPath& path);
+  void add_chains(const std::vector<Chain>& chains, Connection& connection);
   [[nodiscard]] Time add_up(std::uint32_t path, std::uint32_t bytes) const;
 
   const Setup* setup_;
   Simulator* simulator_;
   std::map<Ends, Connected> known_;
+  std::map<std::pair<fabric::DeviceId, bool>, Connected> to_switches_;
   std::string refusal_;
 };
 

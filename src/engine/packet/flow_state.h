@@ -36,6 +36,7 @@ struct alignas(64) Sender {
   bool ready = false;                // in that list
   bool wake_set = false;             // due again at not_before
   bool timer_set = false;
+  bool tell_sent = false;
   Time not_before = 0;     // pacing
   Time deadline = kNever;  // retransmission
 };
@@ -44,6 +45,7 @@ static_assert(sizeof(Sender) == 64);
 struct alignas(64) Receiver {
   std::uint32_t expected = 0;  // packets below have arrived
   std::uint32_t received = 0;  // counting those that came early
+  std::uint32_t early = 0;     // of those: above one that is missing
   std::uint32_t since_ack = 0;
   std::uint32_t marked = 0;  // of those
   std::uint32_t total = 0;

@@ -15,7 +15,9 @@ PacketRun::PacketRun(const Setup& setup, result::Probe* probe)
       graph_(setup.work),
       simulator_(*setup.fabric, setup.packet),
       connector_(setup, simulator_),
-      ops_(setup.work.ops.size()) {}
+      expander_(setup),
+      ops_(setup.work.ops.size()),
+      next_tag_(static_cast<std::uint32_t>(ops_.size())) {}
 
 result::Result PacketRun::run() {
   for (std::size_t i = 0; i < ops_.size(); ++i) {
@@ -54,7 +56,7 @@ void PacketRun::start(work::OpId op) {
   } else if (const auto* transfer = std::get_if<work::Transfer>(&what)) {
     start_transfer(op, *transfer);
   } else {
-    refuse(op, "the packet engine does not run collectives yet");
+    start_collective(op, std::get<work::CollectiveOp>(what));
   }
 }
 
@@ -112,9 +114,48 @@ void PacketRun::start_transfer(work::OpId op, const work::Transfer& transfer) {
   }
 }
 
-void PacketRun::flow_progress(std::uint32_t tag, std::uint32_t, bool done) {
-  if (!done) return;
-  if (--ops_[tag].flows_left == 0) end(work::OpId(std::size_t{tag}));
+void PacketRun::start_collective(work::OpId op, const work::CollectiveOp& collective) {
+  const Expander::Chosen chosen = expander_.choose(op, collective);
+  OpState& state = ops_[op.index()];
+  state.ran.algorithm = chosen.algorithm->name();
+  state.ran.protocol = collective::to_text(chosen.request.protocol);
+  state.ran.channels = chosen.channels;
+  const CollectiveRun::Ground ground{setup_, &simulator_, &connector_};
+  auto run = std::make_unique<CollectiveRun>(ground, chosen, collective.size, next_tag_);
+  if (run->message_count() == 0) {
+    simulator_.set_timer(run->earliest_end(), op.value);
+    return;
+  }
+  const std::uint32_t tag = next_tag_;
+  CHECK(run->message_count() < kNone - tag);
+  next_tag_ += run->message_count();
+  CollectiveRun& started = *run;
+  collectives_.emplace(tag, Active{op, std::move(run)});
+  if (!started.start()) refuse(op, started.refusal());
+}
+
+void PacketRun::end_collective(std::uint32_t first_tag) {
+  const auto active = collectives_.find(first_tag);
+  OpState& state = ops_[active->second.op.index()];
+  state.connection = active->second.run->last_connection();
+  simulator_.set_timer(active->second.run->earliest_end(), active->second.op.value);
+  collectives_.erase(active);
+  if (collectives_.empty()) next_tag_ = static_cast<std::uint32_t>(ops_.size());
+}
+
+void PacketRun::flow_progress(std::uint32_t tag, std::uint32_t packets, bool done) {
+  if (tag < ops_.size()) {
+    if (done && --ops_[tag].flows_left == 0) end(work::OpId(std::size_t{tag}));
+    return;
+  }
+  const auto& [first, active] = *std::prev(collectives_.upper_bound(tag));
+  if (!active.run->progress(tag - first, packets, done)) refuse(active.op, active.run->refusal());
+  if (active.run->over()) end_collective(first);
+}
+
+void PacketRun::flow_sent(std::uint32_t tag) {
+  const auto& [first, active] = *std::prev(collectives_.upper_bound(tag));
+  if (!active.run->sent(tag - first)) refuse(active.op, active.run->refusal());
 }
 
 void PacketRun::end(work::OpId op) {
@@ -140,7 +181,7 @@ result::Result PacketRun::finish() {
   result.engine.events = simulator_.counters().events;
   result.engine.packet_hops = simulator_.counters().packet_hops;
   for (const OpState& op : ops_) {
-    result::OpSpan span;
+    result::OpSpan span = op.ran;
     span.start = Instant::at(Duration::picoseconds(op.start));
     span.end = Instant::at(Duration::picoseconds(op.end));
     result.completion = std::max(result.completion, span.end.since_start());

@@ -3,11 +3,13 @@
 // path; the bottleneck named is the link that was busy longest of those the last op used.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <vector>
 
 #include "engine/engine.h"
 #include "engine/op_graph.h"
+#include "engine/packet/collective_run.h"
 #include "engine/packet/connector.h"
 #include "engine/packet/simulator.h"
 
@@ -19,6 +21,7 @@ class PacketRun final : public Client {
   result::Result run();
 
   void flow_progress(std::uint32_t tag, std::uint32_t packets, bool done) override;
+  void flow_sent(std::uint32_t tag) override;
   void timer(std::uint32_t tag) override;
 
  private:
@@ -28,12 +31,15 @@ class PacketRun final : public Client {
     bool started = false;
     Time start = 0, end = 0;
     fabric::DeviceId from, to;
-    std::uint32_t connection = kNone;  // of a transfer: the last one used
+    std::uint32_t connection = kNone;  // the last one used
+    result::OpSpan ran;
   };
 
   void schedule(work::OpId op, Time when);
   void start(work::OpId op);
   void start_transfer(work::OpId op, const work::Transfer& transfer);
+  void start_collective(work::OpId op, const work::CollectiveOp& collective);
+  void end_collective(std::uint32_t first_tag);
   void end(work::OpId op);
   [[nodiscard]] fabric::DeviceId gpu_of(work::RankId rank) const;
   [[noreturn]] void refuse(work::OpId op, const std::string& why) const;
@@ -48,7 +54,15 @@ class PacketRun final : public Client {
   OpGraph graph_;
   Simulator simulator_;
   Connector connector_;
+  Expander expander_;
   std::vector<OpState> ops_;
+  struct Active {
+    work::OpId op;
+    std::unique_ptr<CollectiveRun> run;
+  };
+  // By their first tag; the number of the collective's message is what its tags are above it.
+  std::map<std::uint32_t, Active> collectives_;
+  std::uint32_t next_tag_ = 0;
   std::size_t ended_ = 0, reported_percent_ = 0;
 };
 

@@ -22,6 +22,7 @@ struct FlowSpec {
   std::uint32_t tag = 0;
   std::uint32_t released = kNone;  // packets that may leave at once; kNone: all
   std::uint32_t report_every = 0;  // packets between reports of progress; 0: only the end
+  bool tell_sent = false;          // tell the client when all its packets have left
   Time start = 0;                  // first packet, not before now
 };
 
@@ -31,6 +32,8 @@ class Client {
   virtual ~Client() = default;
   // The receiver of the flow has its first `packets` packets; all of them when `done`.
   virtual void flow_progress(std::uint32_t tag, std::uint32_t packets, bool done) = 0;
+  // All packets of the flow have left, and so has what was queued before them on their way.
+  virtual void flow_sent(std::uint32_t tag) = 0;
   virtual void timer(std::uint32_t tag) = 0;
 };
 
@@ -69,7 +72,7 @@ class Simulator {
   // What an entry of the calendar names: the kind in the upper bits.
   static constexpr std::uint32_t kKindShift = 29;
   static constexpr std::uint32_t kIndexMask = (1u << kKindShift) - 1;
-  enum Kind : std::uint32_t { kLink, kInjector, kFlow, kTimer, kRetransmit };
+  enum Kind : std::uint32_t { kLink, kInjector, kFlow, kTimer, kRetransmit, kSent };
 
   // The sending side of a first link: flows that could send but for its backlog, in turn.
   struct Injector {
@@ -86,6 +89,8 @@ class Simulator {
 
   void deliver(std::uint32_t packet);
   void receive_data(const Packet& packet);
+  bool take_early(const Packet& packet);
+  void join_early(std::uint32_t flow);
   void answer(const Packet& data, PacketKind kind);
   void receive_ack(const Packet& packet);
   void receive_nack(const Packet& packet);
@@ -94,6 +99,7 @@ class Simulator {
   [[nodiscard]] bool can_send(const Sender& sender) const;
   void pump(std::uint32_t flow);
   void send_one(std::uint32_t flow);
+  void tell_when_sent(std::uint32_t flow, std::uint32_t path);
   void make_ready(std::uint32_t flow, std::uint32_t link);
   void pull(std::uint32_t link);
   void pump_behind(std::uint32_t flow, std::uint32_t link);
@@ -115,6 +121,7 @@ class Simulator {
   std::vector<std::uint32_t> stripe_paths_;
   std::vector<Sender, HugePageAllocator<Sender>> senders_;
   std::vector<Receiver, HugePageAllocator<Receiver>> receivers_;
+  std::vector<std::vector<std::uint32_t>> early_;  // by flow, where packets overtake one another
   std::vector<std::uint32_t> free_flows_;
   std::vector<Injector> injectors_;  // by link
   std::vector<std::uint32_t> timer_tags_, free_timers_;

@@ -1,0 +1,254 @@
+// The sending side of Simulator: flows, windows, NICs that take packets of their flows in turn.
+#include <algorithm>
+
+#include "engine/packet/simulator.h"
+
+namespace weft::engine::packet {
+
+namespace {
+
+// A NIC fetches up to this many packets ahead of its transmitter, and again when one is left.
+constexpr std::uint32_t kAheadPackets = 5, kRefillPackets = 1;
+
+}  // namespace
+
+std::uint32_t Simulator::start_flow(const FlowSpec& spec) {
+  CHECK(spec.bytes > 0);
+  std::uint32_t flow = static_cast<std::uint32_t>(senders_.size());
+  if (free_flows_.empty()) {
+    CHECK(flow < kIndexMask);
+    senders_.emplace_back();
+    receivers_.emplace_back();
+  } else {
+    flow = free_flows_.back();
+    free_flows_.pop_back();
+  }
+  const Connection& connection = connections_[spec.connection];
+  const std::int64_t packets = (spec.bytes + connection.payload - 1) / connection.payload;
+  CHECK(packets < kNone);
+  Sender& sender = senders_[flow] = {};
+  sender.total = static_cast<std::uint32_t>(packets);
+  sender.released = std::min(spec.released, sender.total);
+  sender.window = connection.ack_path == kNone ? kNone : connection.window;
+  sender.connection = spec.connection;
+  sender.tell_sent = spec.tell_sent;
+  sender.last_payload = static_cast<std::uint32_t>(spec.bytes - (packets - 1) * connection.payload);
+  sender.not_before = std::max(now_, spec.start);
+  Receiver& receiver = receivers_[flow] = {};
+  receiver.total = sender.total;
+  receiver.ack_path = connection.ack_path;
+  receiver.tag = spec.tag;
+  receiver.report_every = spec.report_every == 0 ? kNone : spec.report_every;
+  receiver.report_from = std::min(receiver.report_every, receiver.total);
+  ++unfinished_;
+  sender.wake_set = true;
+  queue_.push(sender.not_before, kFlow << kKindShift | flow);
+  return flow;
+}
+
+void Simulator::release(std::uint32_t flow, std::uint32_t packets) {
+  Sender& sender = senders_[flow];
+  packets = std::min(packets, sender.total);
+  if (packets <= sender.released) return;
+  sender.released = packets;
+  pump(flow);
+}
+
+void Simulator::receive_ack(const Packet& packet) {
+  Sender& sender = senders_[packet.flow];
+  if (packet.sequence < sender.acknowledged) return;
+  sender.acknowledged = packet.sequence;
+  sender.next = std::max(sender.next, packet.sequence);
+  // After going back the receiver may have more than has been sent again.
+  sender.received = std::min(packet.received, sender.next);
+  sender.deadline = now_ + options_.retransmission_timeout.ps();
+  pump(packet.flow);
+}
+
+// Go back to the packet that is missing.
+void Simulator::receive_nack(const Packet& packet) {
+  Sender& sender = senders_[packet.flow];
+  if (packet.sequence < sender.acknowledged) return;
+  sender.acknowledged = sender.received = sender.next = packet.sequence;
+  sender.deadline = now_ + options_.retransmission_timeout.ps();
+  pump(packet.flow);
+}
+
+inline bool Simulator::can_send(const Sender& sender) const {
+  return sender.next < sender.released && sender.next - sender.received < sender.window;
+}
+
+inline std::uint32_t Simulator::first_link(const Sender& sender) const {
+  const Connection& connection = connections_[sender.connection];
+  if (connection.stripes == 1) return network_.path_entry(connection.path);
+  return network_.path_entry(stripe_paths_[connection.stripe_begin + sender.stripe]);
+}
+
+inline Time Simulator::backlog(std::uint32_t link) const {
+  return links_[link].free - now_;
+}
+
+// Sends what the window allows, as far as the NIC takes it.
+void Simulator::pump(std::uint32_t flow) {
+  Sender& sender = senders_[flow];
+  while (!sender.ready && can_send(sender)) {
+    if (now_ < sender.not_before) {
+      if (!sender.wake_set) queue_.push(sender.not_before, kFlow << kKindShift | flow);
+      sender.wake_set = true;
+      return;
+    }
+    const std::uint32_t link = first_link(sender);
+    const Connection& connection = connections_[sender.connection];
+    const Time limit =
+        network_.serialization(link, kAheadPackets * (connection.payload + connection.overhead));
+    if (injectors_[link].head != kNone || backlog(link) >= limit) {
+      make_ready(flow, link);
+      return;
+    }
+    send_one(flow);
+  }
+}
+
+void Simulator::make_ready(std::uint32_t flow, std::uint32_t link) {
+  Injector& injector = injectors_[link];
+  Sender& sender = senders_[flow];
+  sender.ready = true;
+  sender.ready_next = kNone;
+  if (injector.head == kNone) {
+    injector.head = flow;
+  } else {
+    senders_[injector.tail].ready_next = flow;
+  }
+  injector.tail = flow;
+  if (injector.due) return;
+  injector.due = true;
+  const Connection& connection = connections_[sender.connection];
+  const Time refill =
+      network_.serialization(link, kRefillPackets * (connection.payload + connection.overhead));
+  queue_.push(std::max(now_, links_[link].free - refill), kInjector << kKindShift | link);
+}
+
+// The NIC takes a packet of each ready flow in turn until it is as far ahead as it may be.
+void Simulator::pull(std::uint32_t link) {
+  Injector& injector = injectors_[link];
+  while (injector.head != kNone) {
+    const std::uint32_t flow = injector.head;
+    Sender& sender = senders_[flow];
+    const Connection& connection = connections_[sender.connection];
+    const std::uint32_t full = connection.payload + connection.overhead;
+    if (backlog(link) >= network_.serialization(link, kAheadPackets * full)) {
+      queue_.push(links_[link].free - network_.serialization(link, kRefillPackets * full),
+                  kInjector << kKindShift | link);
+      return;
+    }
+    injector.head = sender.ready_next;
+    if (injector.head == kNone) injector.tail = kNone;
+    sender.ready = false;
+    if (!can_send(sender) || first_link(sender) != link || now_ < sender.not_before) {
+      pump(flow);
+      free_if_over(flow);
+      continue;
+    }
+    send_one(flow);
+    if (can_send(sender)) pump_behind(flow, link);
+  }
+  injector.due = false;
+}
+
+// After its turn: behind the other ready flows of the same link, or where it can go on.
+inline void Simulator::pump_behind(std::uint32_t flow, std::uint32_t link) {
+  Sender& sender = senders_[flow];
+  if (first_link(sender) != link || now_ < sender.not_before) {
+    pump(flow);
+    return;
+  }
+  Injector& injector = injectors_[link];
+  sender.ready = true;
+  sender.ready_next = kNone;
+  if (injector.head == kNone) {
+    injector.head = flow;
+  } else {
+    senders_[injector.tail].ready_next = flow;
+  }
+  injector.tail = flow;
+}
+
+void Simulator::send_one(std::uint32_t flow) {
+  Sender& sender = senders_[flow];
+  const Connection& connection = connections_[sender.connection];
+  const std::uint32_t index = pool_.take();
+  Packet& packet = pool_[index];
+  packet = {};
+  packet.sent = now_;
+  packet.path = connection.stripes == 1 ? connection.path
+                                        : stripe_paths_[connection.stripe_begin + sender.stripe];
+  packet.flow = flow;
+  packet.sequence = sender.next++;
+  const bool last = sender.next == sender.total;
+  packet.wire_bytes = (last ? sender.last_payload : connection.payload) + connection.overhead;
+  // What is released only later makes the receiver's count wait; it must not hold the window.
+  packet.urges_ack = sender.next == sender.released;
+  if (sender.next <= sender.highest) {
+    packet.again = true;
+    ++counters_.retransmitted;
+  } else {
+    sender.highest = sender.next;
+    if (last && sender.tell_sent) tell_when_sent(flow, packet.path);
+  }
+  if (connection.stripes > 1 && ++sender.stripe == connection.stripes) sender.stripe = 0;
+  if (connection.pace > 0) sender.not_before = now_ + connection.pace;
+  ++receivers_[flow].in_flight;
+  ++counters_.sent;
+  join(network_.path_entry(packet.path), index);
+  if (options_.queue_limit) arm(flow);
+}
+
+// The flow has left when the queues that its last packet finds on its way have drained.
+void Simulator::tell_when_sent(std::uint32_t flow, std::uint32_t path) {
+  Time leaves = now_;
+  for (const std::uint32_t* link = network_.path(path); *link != kNone; ++link)
+    leaves = std::max(leaves, links_[*link].free);
+  queue_.push(leaves, kSent << kKindShift | flow);
+}
+
+void Simulator::arm(std::uint32_t flow) {
+  Sender& sender = senders_[flow];
+  if (sender.timer_set) return;
+  sender.timer_set = true;
+  sender.deadline = now_ + options_.retransmission_timeout.ps();
+  queue_.push(sender.deadline, kRetransmit << kKindShift | flow);
+}
+
+// Start or pacing. The slot may have another flow by now, so look what is true.
+void Simulator::flow_due(std::uint32_t flow) {
+  if (now_ >= senders_[flow].not_before) senders_[flow].wake_set = false;
+  pump(flow);
+}
+
+void Simulator::retransmission_due(std::uint32_t flow) {
+  Sender& sender = senders_[flow];
+  if (sender.acknowledged == sender.total) {
+    sender.timer_set = false;
+    free_if_over(flow);
+    return;
+  }
+  if (now_ >= sender.deadline) {
+    ++counters_.timeouts;
+    sender.next = sender.received = sender.acknowledged;
+    sender.deadline = now_ + options_.retransmission_timeout.ps();
+  }
+  queue_.push(sender.deadline, kRetransmit << kKindShift | flow);
+  pump(flow);
+}
+
+void Simulator::free_if_over(std::uint32_t flow) {
+  const Receiver& receiver = receivers_[flow];
+  if (!receiver.done || receiver.in_flight > 0) return;
+  Sender& sender = senders_[flow];
+  if (sender.acknowledged < sender.total || sender.ready || sender.timer_set) return;
+  sender.released = 0;
+  receivers_[flow].done = false;
+  free_flows_.push_back(flow);
+}
+
+}  // namespace weft::engine::packet
