@@ -66,11 +66,12 @@ std::string switch_name(std::string_view description) {
   return std::string(text);
 }
 
-// Names stand in tables and before "/": no blanks, slashes or control characters in them.
-std::string clean(std::string_view text) {
+// Names stand in tables, those of hosts before "/": no blanks and control characters in them.
+std::string clean(std::string_view text, bool keep_slashes = false) {
   std::string out;
   for (const char c : trim(text)) {
-    const bool plain = static_cast<unsigned char>(c) > ' ' && c != '/' && c != '"' && c != 0x7f;
+    const bool slash = c == '/' && !keep_slashes;
+    const bool plain = static_cast<unsigned char>(c) > ' ' && !slash && c != '"' && c != 0x7f;
     out += plain ? c : '_';
   }
   return out;
@@ -86,6 +87,7 @@ class Network {
       if (dump_.nodes[n].kind != Kind::adapter) add_switch(n);
     }
     group_adapters();
+    part_from_hosts();
     for (std::size_t n = 0; n < dump_.nodes.size(); ++n) add_cables(n);
     say_what_was_assumed();
     return std::move(out_);
@@ -110,7 +112,8 @@ class Network {
   void add_switch(std::size_t n) {
     const Node& node = dump_.nodes[n];
     NetworkDump::Switch s;
-    std::string text = clean(switch_name(node.description.empty() ? node.id : node.description));
+    std::string text =
+        clean(switch_name(node.description.empty() ? node.id : node.description), true);
     const bool common = std::count_if(dump_.nodes.begin(), dump_.nodes.end(), [&](const Node& o) {
                           return o.kind != Kind::adapter && o.description == node.description;
                         }) > 1;
@@ -128,6 +131,17 @@ class Network {
     if (node.lid != 0) s.labels.emplace_back("lid", std::to_string(node.lid));
     place_[n] = {true, {true, out_.switches.size(), 0, 0}};
     out_.switches.push_back(std::move(s));
+  }
+
+  // "pod0/leaf0" may be a switch unless pod0 is a host, whose devices bear such names.
+  void part_from_hosts() {
+    std::set<std::string, std::less<>> hosts;
+    for (const NetworkDump::Host& host : out_.hosts) hosts.insert(host.name);
+    for (NetworkDump::Switch& s : out_.switches) {
+      const std::string_view name = s.name;
+      if (name.find('/') == name.npos || !hosts.contains(name.substr(0, name.find('/')))) continue;
+      s.name = unique(clean(s.name), s.labels.front().second);
+    }
   }
 
   void group_adapters() {

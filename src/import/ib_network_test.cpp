@@ -79,6 +79,13 @@ TEST(IbDump, HostsBecomeCopiesOfTheServerThatIsNamed) {
   EXPECT_TRUE(assumes(f, "2 of 2 hosts"));
 }
 
+// "h/nic0" is the name of host h's first NIC, so the switch has to give way.
+TEST(IbDump, ASwitchNamedLikeANicKeepsAnotherName) {
+  const fabric::Fabric f = import_dump("Switch 8 \"h/nic0\"\n[1] \"h/nic1\"[1]\n");
+  EXPECT_EQ(f.kind(*f.find("h/nic0")), DeviceKind::nic);
+  EXPECT_EQ(count(f, DeviceKind::network_switch), 1u);
+}
+
 TEST(IbDump, RatesFollowFromLanesAndCoding) {
   EXPECT_EQ(*ib_rate(4, "SDR"), BitRate::gigabits_per_second(8));  // 4 x 2.5 GBd x 8/10
   EXPECT_EQ(*ib_rate(4, "QDR"), BitRate::gigabits_per_second(32));
