@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "app/bench_moe.h"
+#include "app/bench_point.h"
 #include "app/commands.h"
 #include "base/text.h"
 #include "collective/tuner.h"
@@ -33,8 +34,11 @@ work::CollectiveKind kind_of(const Arguments& arguments) {
   const std::string word = *arguments.positional(0);
   const std::string name = word.ends_with("_perf") ? word.substr(0, word.size() - 5) : word;
   if (const auto kind = work::parse_collective(name)) return *kind;
-  throw InputError({"command line", 0, 0}, fmt::format("there is no collective '{}'", word),
-                   suggest(name, work::collective_names()));
+  std::vector<std::string> names = work::collective_names();
+  for (std::string& test : pointtest::test_names()) names.push_back(std::move(test));
+  throw InputError({"command line", 0, 0},
+                   fmt::format("there is no collective and no test '{}'", word),
+                   suggest(name, names));
 }
 
 void check_sweep(const report::Bench& bench) {
@@ -122,6 +126,8 @@ std::string explanation(const scenario::Session& session, const BenchRequest& re
 }
 
 int run(const Arguments& arguments, const Streams& streams) {
+  if (const auto point = pointtest::find_test(*arguments.positional(0)))
+    return run_point_bench(*point, arguments, streams);
   if (const work::CollectiveKind kind = kind_of(arguments); work::is_moe(kind))
     return run_moe_bench(kind, arguments, streams);
   BenchRequest request = request_of(arguments);
@@ -226,6 +232,7 @@ Command bench_command() {
       {"report_json", "J", "FILE", "also write nccl-tests' own JSON", ""},
   };
   for (const OptionSpec& option : moe_options()) options.push_back(option);
+  for (const OptionSpec& option : point_options()) options.push_back(option);
   for (const OptionSpec& option : session_options()) options.push_back(option);
   return {
       "bench",
@@ -233,10 +240,12 @@ Command bench_command() {
       {"weft bench all_reduce -c demo-8x8-h100-rail -b 8 -e 1G -f 2",
        "weft bench alltoall -c hgx-h100 -b 512M -e 512M --explain",
        "weft bench moe_dispatch -c demo-8x8-h100-rail --tokens 128,4096 --max_nodes 4",
+       "weft bench ib_write_bw -c pair-hdr -b 2 -e 8M",
        "weft bench all_reduce -c ndv4-topo.xml --nodes 2 -b 8 -e 8G --format nccl"},
       {{"COLLECTIVE",
         "all_reduce, all_gather, reduce_scatter, alltoall, broadcast, reduce, sendrecv, gather, "
-        "scatter, hypercube, moe_dispatch, moe_combine"}},
+        "scatter, hypercube, moe_dispatch, moe_combine, or a point-to-point test of weft list "
+        "tests"}},
       std::move(options),
       run};
 }

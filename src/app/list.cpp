@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "emit/emitter.h"
+#include "pointtest/pointtest.h"
 #include "routing/routes.h"
 #include "topology/topology.h"
 #include "transport/transport.h"
@@ -62,7 +63,7 @@ std::vector<Entry> parts(const scenario::Library& library) {
 const std::vector<std::string>& kinds() {
   static const std::vector<std::string> kKinds = {
       "topologies", "stacks",   "collectives", "algorithms", "importers", "exporters",
-      "servers",    "clusters", "parts",       "engines",    "routings"};
+      "servers",    "clusters", "parts",       "engines",    "routings",  "tests"};
   return kKinds;
 }
 
@@ -78,6 +79,13 @@ std::vector<Entry> entries_of(std::string_view kind, const scenario::Library& li
   if (kind == "routings") {
     for (const std::string& name : routing::policy_names())
       entries.push_back({name, std::string(routing::summary(*routing::parse_policy(name)))});
+    return entries;
+  }
+  if (kind == "tests") {
+    for (const pointtest::Family* family : pointtest::all_families()) {
+      for (const pointtest::Test& test : family->tests())
+        entries.push_back({std::string(test.name), std::string(test.summary)});
+    }
     return entries;
   }
   if (kind == "engines") {

@@ -36,12 +36,13 @@ const std::array<Row<LinkCosts>, 4> kLink = {{
     {"sm_share", &LinkCosts::sm_share},
     {"bidirectional_share", &LinkCosts::bidirectional_share},
 }};
-const std::array<Row<CpuCosts>, 6> kCpu = {{
+const std::array<Row<CpuCosts>, 7> kCpu = {{
     {"memory_way", &CpuCosts::memory_way},
     {"staging_share", &CpuCosts::staging_share},
     {"staged_both_share", &CpuCosts::staged_both_share},
     {"bridge_read", &CpuCosts::bridge_read},
     {"socket_read", &CpuCosts::socket_read},
+    {"several_read", &CpuCosts::several_read},
     {"host_transfer", &CpuCosts::host_transfer},
 }};
 const std::array<Row<NicCosts>, 10> kNic = {{
@@ -56,7 +57,7 @@ const std::array<Row<NicCosts>, 10> kNic = {{
     {"write_share", &NicCosts::write_share},
     {"block_gap", &NicCosts::block_gap},
 }};
-const std::array<Row<MpiCosts>, 13> kMpi = {{
+const std::array<Row<MpiCosts>, 16> kMpi = {{
     {"overhead", &MpiCosts::overhead},
     {"gpu_overhead", &MpiCosts::gpu_overhead},
     {"gap", &MpiCosts::gap},
@@ -70,6 +71,9 @@ const std::array<Row<MpiCosts>, 13> kMpi = {{
     {"rails", &MpiCosts::rails},
     {"rail_limit", &MpiCosts::rail_limit},
     {"lone_share", &MpiCosts::lone_share},
+    {"rails_share", &MpiCosts::rails_share},
+    {"copied", &MpiCosts::copied},
+    {"copied_gap", &MpiCosts::copied_gap},
 }};
 const std::array<Row<SocketCosts>, 8> kSocket = {{
     {"round_trip_half", &SocketCosts::round_trip_half},

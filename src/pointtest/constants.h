@@ -38,6 +38,7 @@ struct CpuCosts {
   double staged_both_share = 1;  // each way, of the staged rate, when both ways are used
   BitRate bridge_read;           // a NIC's reads of GPU memory through the host bridge
   BitRate socket_read;           // the same across sockets
+  BitRate several_read;          // several NICs that read one GPU's memory through bridges
   BitRate host_transfer;         // transfer libraries: what one NUMA node's memory sustains
 };
 
@@ -65,9 +66,12 @@ struct MpiCosts {
   Bytes eager_limit;            // largest message sent before the receiver is known
   Duration rendezvous;          // the handshake beyond one round trip
   Duration rendezvous_gap;
-  int rails = 1;          // NICs one large message is spread over
-  Bytes rail_limit;       // smallest lone message that is
-  double lone_share = 1;  // of the rate, that one large message alone reaches
+  int rails = 1;           // NICs one large message is spread over
+  Bytes rail_limit;        // smallest lone message that is
+  Duration copied;         // a payload that does not ride with the doorbell, host memory
+  Duration copied_gap;     // and in the gap
+  double rails_share = 1;  // of the rate, that one message over several NICs reaches
+  double lone_share = 1;   // of the rate, that one large message alone reaches
 };
 
 struct SocketCosts {

@@ -51,7 +51,7 @@ class HcclTestReader final : public Reader {
 
 }  // namespace
 
-const Reader& hccl_test_reader() {
+const Reader& hccl_reader() {
   static const HcclTestReader kReader;
   return kReader;
 }
