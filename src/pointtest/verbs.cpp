@@ -61,10 +61,12 @@ class Verbs final : public Family {
     if (!wire.refusal.empty()) return refuse(wire.refusal);
     Answer answer;
     answer.way = wire.words;
-    answer.limit = wire.limit;
     answer.time = index == 2 ? read_time(question, wire, size)
                              : write_time(question, wire, size,
                                           nic_costs(question, wire.source_nic).inline_limit);
+    answer.limit = crossing_time(wire, size) > answer.time.scaled(0.5)
+                       ? wire.limit
+                       : "adapters, PCIe, cables and switches";
     return answer;
   }
 };
