@@ -7,7 +7,6 @@
 #include <set>
 
 #include "base/text.h"
-#include "data/embedded.h"
 #include "validate/score.h"
 
 namespace weft::validate {
@@ -19,9 +18,13 @@ const std::string kFolder = std::string(WEFT_SOURCE_DIR) + "/data/validation/";
 const std::string kMap = kFolder + "point_to_point.yaml";
 
 scenario::Library library() {
+  const std::filesystem::path root = std::string(WEFT_SOURCE_DIR) + "/data";
   std::vector<scenario::ShippedFile> files;
-  for (const data::EmbeddedFile& file : data::embedded_files())
-    files.push_back({std::string(file.path), std::string(file.text)});
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(root)) {
+    if (entry.path().extension() == ".yaml")
+      files.push_back({std::filesystem::relative(entry.path(), root).generic_string(),
+                       read_file(entry.path().string())});
+  }
   return scenario::Library(std::move(files));
 }
 
