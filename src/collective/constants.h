@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "collective/calibration.h"
 #include "fabric/classes.h"
 #include "work/work.h"
 
@@ -79,6 +80,7 @@ struct Constants {
   std::vector<NicConstants> nics;
   StagingConstants staging;
   NetworkSendConstants network_send;
+  Calibration calibration;  // of the site, from its own logs
   std::vector<MoeLatency> moe;
   [[nodiscard]] MoeLatency moe_latency(std::string_view algorithm, work::CollectiveKind kind) const;
   [[nodiscard]] const GenerationConstants& of(int compute_capability) const;  // nearest at or below
