@@ -6,6 +6,7 @@
 #include "app/bench_moe.h"
 #include "app/bench_point.h"
 #include "app/commands.h"
+#include "app/measured_log.h"
 #include "base/text.h"
 #include "collective/tuner.h"
 #include "report/explain_report.h"
@@ -142,7 +143,14 @@ int run(const Arguments& arguments, const Streams& streams) {
                        "add -c demo-8x8-h100-rail, or a file");
   const scenario::Session session = open_session(library, *source, arguments, streams);
   request.bench.source = *source;
-  const report::Bench bench = sweep(session, engine, request, streams);
+  std::optional<measured::Table> log;
+  const std::string log_path = arguments.text("measured").value_or("");
+  if (!log_path.empty()) {
+    log = read_collective_log(log_path);
+    ask_as_measured(request, *log, log_path);
+  }
+  report::Bench bench = sweep(session, engine, request, streams);
+  if (log) put_beside(bench, *log, log_path);
   print(streams, rendered(bench, format));
   if (arguments.flag("explain")) {
     print(streams, explanation(session, request, bench));
@@ -174,6 +182,8 @@ report::Bench sweep(const scenario::Session& session, const engine::Engine& engi
   bench.engine = engine.name();
   bench.stack = session.stack();
   bench.assumptions = session.cluster().notes;
+  const validate::ErrorBands bands = shipped_error_bands();
+  const auto nodes = static_cast<int>(session.fabric().server_count());
   const std::vector<Bytes> sizes = report::sweep_sizes(bench);
   ProgressLine progress("bench", sizes.size(), progress_output(streams));
   for (Bytes asked : sizes) {
@@ -203,6 +213,7 @@ report::Bench sweep(const scenario::Session& session, const engine::Engine& engi
     row.protocol = result.ops[0].protocol;
     row.channels = result.ops[0].channels;
     row.bottleneck = result.bottleneck;
+    row.error_band = bands.p90(work::to_text(bench.kind), nodes, size);
     bench.rows.push_back(std::move(row));
   }
   return bench;
@@ -229,6 +240,7 @@ Command bench_command() {
        ""},
       {"format", "", "FORM", "table, nccl (byte-compatible), json, csv", "table"},
       {"json", "", "", "same as --format json (schema weft/bench/1)", ""},
+      {"measured", "", "LOG", "put a log of nccl-tests, rccl-tests or hccl_test beside it", ""},
       {"report_json", "J", "FILE", "also write nccl-tests' own JSON", ""},
   };
   for (const OptionSpec& option : moe_options()) options.push_back(option);

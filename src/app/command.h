@@ -27,6 +27,7 @@ struct PositionalSpec {
   std::string name;  // "SOURCE"
   std::string help;
   bool required = true;
+  bool many = false;  // the last one may repeat
 };
 
 // What the user wrote, after parsing. Getters throw InputError naming the option.

@@ -90,7 +90,8 @@ void check_positionals(const Command& command, const std::vector<std::string>& w
         fmt::format("weft {} needs {}", command.name, command.positionals[words.size()].name),
         command.positionals[words.size()].help);
   }
-  if (words.size() > command.positionals.size()) {
+  const bool many = !command.positionals.empty() && command.positionals.back().many;
+  if (words.size() > command.positionals.size() && !many) {
     throw InputError(
         SourcePosition{"command line", 0, 0},
         fmt::format("weft {} cannot use '{}'", command.name, words[command.positionals.size()]),
@@ -153,6 +154,7 @@ std::string command_help(const Command& command) {
   out += "\nUsage: weft " + command.name;
   for (const PositionalSpec& positional : command.positionals) {
     out += positional.required ? " " + positional.name : " [" + positional.name + "]";
+    if (positional.many) out += "...";
   }
   out += " [options]\n";
   for (const PositionalSpec& positional : command.positionals) {

@@ -18,6 +18,13 @@ scenario::Library shipped_library() {
   return scenario::Library(std::move(files));
 }
 
+validate::ErrorBands shipped_error_bands() {
+  constexpr std::string_view kPath = "constants/error_bands.yaml";
+  for (const data::EmbeddedFile& file : data::embedded_files())
+    if (file.path == kPath) return validate::parse_error_bands(file.text, std::string(kPath));
+  return {};
+}
+
 std::vector<OptionSpec> session_options() {
   return {
       {"stack", "", "NAME", "protocol stack (weft list stacks); default: the cluster's", ""},
@@ -30,6 +37,7 @@ std::vector<OptionSpec> session_options() {
       {"via", "", "WAY", "force the way between GPUs (nvlink, p2p, gdr, rdma, staged, tcp)", ""},
       {"sharp", "", "", "switches that can reduce in the network do (SHARP)", ""},
       {"seed", "", "N", "seed of hashes and patterns", "1"},
+      {"calibration", "", "FILE", "a site's own factors, as weft calibrate writes them", ""},
   };
 }
 
@@ -55,6 +63,11 @@ scenario::Session open_session(const scenario::Library& library, const std::stri
     options.via = *fabric::parse_via(ways[*arguments.choice("via", ways)]);
   }
   scenario::Session session(library, std::move(cluster), options);
+  if (const auto file = arguments.text("calibration")) {
+    collective::Constants constants = session.constants();
+    constants.calibration = collective::parse_calibration(read_file(*file), *file);
+    session.use_constants(std::move(constants));
+  }
   for (const std::string& text : session.cluster().notes) note(streams, "note: " + text);
   return session;
 }

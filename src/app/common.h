@@ -8,10 +8,12 @@
 #include "app/command.h"
 #include "base/progress.h"
 #include "scenario/session.h"
+#include "validate/error_bands.h"
 
 namespace weft::app {
 
 scenario::Library shipped_library();
+validate::ErrorBands shipped_error_bands();
 
 // --stack, --nodes, --sharp, --routing, --seed, --queue-pairs, --via, --mtu.
 std::vector<OptionSpec> session_options();

@@ -39,6 +39,8 @@ int run(const Arguments& arguments, const Streams& streams) {
   };
   const std::vector<validate::Point> points = validate::run(map, options);
   const validate::Scores scores = validate::score(map, points);
+  if (const auto file = arguments.text("write_bands"))
+    write_file(*file, validate::error_bands_text(validate::error_bands(map, points)));
   if (format == "json")
     print(streams, validate::scores_json(map, scores));
   else if (format == "csv")
@@ -62,6 +64,7 @@ Command validate_command() {
           {{"MAP", "a validation map (weft: validation/1)"}},
           {{"sets", "", "WORDS", "only sets whose name holds one of these, split by commas", ""},
            {"constants", "", "FILE", "constants of the collective model, not the shipped ones", ""},
+           {"write_bands", "", "FILE", "also write the error bands that weft bench prints", ""},
            {"format", "", "FORM", "table, json, csv (scores), points, peers", "table"},
            {"json", "", "", "same as --format json (schema weft/validate/1)", ""}},
           run};

@@ -264,22 +264,24 @@ Fluid start_fluid(std::string_view algorithm, const Request& request, const Chan
   const bool sends = request.kind == work::CollectiveKind::send_recv && several;
   const double hop_us = nic.hop_us + staging.hop_us + (sends ? constants.network_send.hop_us : 0);
   const double nic_us = point.nic_us * nic.latency_share + point.crossings * hop_us;
-  const double latency_us =
-      (point.latency_us - point.nic_us) * scale + nic_us + own_copy_us(own, request, plan);
+  const Calibration& site = constants.calibration;
+  const double latency_us = ((point.latency_us - point.nic_us) * scale + nic_us) * site.latency +
+                            own_copy_us(own, request, plan);
   fluid.latency = Duration::picoseconds(static_cast<std::int64_t>(latency_us * 1e6 + 0.5));
   fluid.latency_text = fmt::format("({}) x {:.3g} us", point.latency_text, scale);
   if (nic_us > 0)
     fluid.latency_text += fmt::format(", {:.4g} us of NIC latency in it unscaled", nic_us);
   const double factor = protocol_factor(request.protocol) * bend;
-  fluid.wire_factor =
-      factor / pattern.efficiency / staging.efficiency * own_copy_factor(pattern, request, plan);
-  fluid.network_wire_factor = factor / nic.efficiency / staging.network_efficiency /
+  fluid.wire_factor = site.inside * factor / pattern.efficiency / staging.efficiency *
+                      own_copy_factor(pattern, request, plan);
+  fluid.network_wire_factor = site.network * factor / nic.efficiency / staging.network_efficiency /
                               (sends ? constants.network_send.efficiency : 1);
   // NCCL's figure of what a tree's channel moves is 24 GB/s on Blackwell, and three nodes of GB200
   // move twice that (NVIDIA/nccl issue 1801): there the links alone bind.
   const bool modest = efficiency == Efficiency::tree && own.compute_capability >= 100 && simple;
   if (((cap_by_model && !modest) || !simple) && point.bandwidth_gb_per_s > 0)
-    fluid.cap = BitRate::from_gigabytes_per_second(point.bandwidth_gb_per_s / bend);
+    fluid.cap = BitRate::from_gigabytes_per_second(point.bandwidth_gb_per_s / bend /
+                                                   (several ? site.network : site.inside));
   return fluid;
 }
 

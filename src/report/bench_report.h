@@ -20,6 +20,8 @@ struct BenchRow {
   std::string algorithm, protocol;
   int channels = 0;
   result::Bottleneck bottleneck;
+  std::optional<double> measured_us;  // of a log put beside the prediction
+  std::optional<double> error_band;   // 90 of 100 published rows alike were predicted within this
 };
 
 struct BenchDevice {
@@ -38,10 +40,12 @@ struct Bench {
   Bytes begin, end;
   std::int64_t step = 2;  // factor, or bytes when !step_is_factor
   bool step_is_factor = true;
+  std::vector<Bytes> sizes;  // exactly these, when not empty
   int iterations = 20, warmup = 5;
   std::vector<BenchDevice> devices;
   std::vector<BenchRow> rows;
   std::string engine, source, stack;
+  std::string measured_log;  // its path; empty: none
   std::vector<std::string> assumptions;
   std::vector<std::string> arguments;
 };

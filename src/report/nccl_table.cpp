@@ -176,6 +176,7 @@ std::string nccl_json(const Bench& bench) {
 }
 
 std::vector<Bytes> sweep_sizes(const Bench& bench) {
+  if (!bench.sizes.empty()) return bench.sizes;
   std::vector<Bytes> sizes;
   for (Bytes size = bench.begin; size <= bench.end;) {
     sizes.push_back(size);
