@@ -240,7 +240,7 @@ Command bench_command() {
        ""},
       {"format", "", "FORM", "table, nccl (byte-compatible), json, csv", "table"},
       {"json", "", "", "same as --format json (schema weft/bench/1)", ""},
-      {"measured", "", "LOG", "put a log of nccl-tests, rccl-tests or hccl_test beside it", ""},
+      {"measured", "", "LOG", "a log of the same run by the tool itself, put beside it", ""},
       {"report_json", "J", "FILE", "also write nccl-tests' own JSON", ""},
   };
   for (const OptionSpec& option : moe_options()) options.push_back(option);

@@ -155,8 +155,6 @@ std::vector<OptionSpec> point_options() {
       {"peer_access", "", "ON", "point to point: on, or off: GPUs staged by the driver", "on"},
       {"mover", "", "WHO", "point to point: copy_engine or sm", "copy_engine"},
       {"chunk", "", "SIZE", "point to point: of staging through host memory", ""},
-      {"measured", "", "FILE", "point to point: a log of the tool, shown beside with the error",
-       ""},
   };
 }
 
