@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "base/units.h"
 
@@ -15,9 +16,18 @@ struct PacketOptions {
   int ack_every = 4;   // packets; the last of a message is acknowledged at once
   Bytes ack_size{86};  // on the wire, preamble and gap included: RoCEv2 ACK
   // RED: marks from mark_from on with a probability that grows to mark_probability at mark_all.
-  // Given for 100 Gb/s and scaled with the rate of the link. Absent: no marks.
+  // In bytes of queue. Absent: no marks, unless by rate.
   std::optional<Bytes> mark_from, mark_all;
+  bool mark_by_rate = false;  // thresholds by the rate of the port (docs/models/switch.md)
   double mark_probability = 0.2;
+  // "pfc": Ethernet links of the network pause instead of losing. "none": queues are bounded by
+  // queue_limit, or not at all.
+  std::string flow_control = "none";
+  double buffer_alpha = 0.125;       // of the dynamic threshold at which an ingress pauses
+  Bytes switch_buffer{64'000'000};   // of switches whose class states none
+  std::optional<Bytes> headroom;     // of an ingress; absent: what rate and wire ask for
+  std::string congestion = "none";   // weft::congestion, by name
+  Bytes notification_size{98};       // CNP on the wire: 78 B frame + 20 B
   std::optional<Bytes> queue_limit;  // of each switch port; absent: none, nothing is dropped
   Duration retransmission_timeout = Duration::milliseconds(4);
 };

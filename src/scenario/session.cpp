@@ -34,6 +34,19 @@ routing::Policy find_policy(const TextAt& name, const fabric::Fabric& fabric) {
   return *policy;
 }
 
+// What a stack runs with packet by packet: RoCE pauses and RoCEv2 heeds marks.
+engine::PacketOptions packet_options(std::string_view stack, std::uint64_t seed) {
+  engine::PacketOptions options;
+  options.seed = seed;
+  if (stack == "infiniband") options.ack_size = Bytes(30);
+  if (stack == "rocev1" || stack == "rocev2") options.flow_control = "pfc";
+  if (stack == "rocev2") {
+    options.congestion = "dcqcn";
+    options.mark_by_rate = true;
+  }
+  return options;
+}
+
 std::array<const engine::Engine*, 3> engines() {
   return {&engine::analytic_engine(), &engine::flow_engine(), &engine::packet_engine()};
 }
@@ -75,6 +88,7 @@ engine::Setup Session::setup(work::Work work) const {
   setup.costs = costs_;
   setup.constants = constants_;
   setup.options = options_;
+  setup.packet = packet_options(stack_, options_.seed);
   return setup;
 }
 

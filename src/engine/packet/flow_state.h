@@ -16,6 +16,7 @@ struct Connection {
   std::uint32_t payload = 4096;                 // bytes of a full packet
   std::uint32_t overhead = 0;                   // wire bytes around it
   std::uint32_t window = 1;                     // packets that may be unacknowledged
+  double line_rate = 0;                         // bit/s on the wire, of its narrowest link
   Time base_rtt = 0;
   Time startup = 0;  // before the first packet leaves: software, DMA set-up
   Time pace = 0;     // least time between packets: a core, a staging pipeline; 0: none
@@ -33,10 +34,11 @@ struct alignas(64) Sender {
   std::uint32_t last_payload = 0;    // bytes of the last packet
   std::uint32_t stripe = 0;          // for the next packet
   std::uint32_t ready_next = kNone;  // in the list of its injector
-  bool ready = false;                // in that list
-  bool wake_set = false;             // due again at not_before
-  bool timer_set = false;
-  bool tell_sent = false;
+  bool ready : 1 = false;            // in that list
+  bool wake_set : 1 = false;         // due again at not_before
+  bool timer_set : 1 = false;
+  std::uint8_t retries = 0;  // timeouts since something was acknowledged
+  bool tell_sent : 1 = false;
   Time not_before = 0;     // pacing
   Time deadline = kNever;  // retransmission
 };
@@ -54,6 +56,7 @@ struct alignas(64) Receiver {
   std::uint32_t tag = 0;          // the client's
   std::uint32_t report_from = 0;  // tell the client when `expected` reaches this
   std::uint32_t report_every = 0;
+  Time next_notification = 0;  // of congestion: not before this
   bool nack_sent = false;
   bool done = false;
 };

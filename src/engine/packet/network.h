@@ -30,6 +30,7 @@ struct alignas(64) Link {
   // Queue lengths, as times in units of 2^kQueueBits ps: packets may be marked above mark_from, are
   // marked above mark_all, dropped above limit.
   std::uint32_t mark_from = kNone, mark_all = kNone, limit = kNone;
+  bool gated = false;  // can be paused: gates.h
 };
 static_assert(sizeof(Link) == 64);
 inline constexpr int kRateBits = 20;

@@ -25,8 +25,24 @@ result::Result PacketRun::run() {
     if (ops_[i].waits_for == 0) schedule(work::OpId(i), 0);
   }
   simulator_.run(*this);
-  CHECK(ended_ == ops_.size());
+  if (ended_ < ops_.size()) report_standstill();
   return finish();
+}
+
+// Nothing is left to happen, and something has not arrived: links wait for one another in a circle,
+// or senders have given up.
+void PacketRun::report_standstill() const {
+  const std::string chain = simulator_.wait_chain();
+  const std::string never =
+      fmt::format("{} of {} ops never end", ops_.size() - ended_, ops_.size());
+  if (!chain.empty())
+    throw InputError({"<work>"}, fmt::format("deadlock: {}; {}", never, chain),
+                     "use routes without cycles of buffers (up_down), or a network that may lose");
+  throw InputError(
+      {"<work>"},
+      fmt::format("{}: {} senders gave up after 7 timeouts of {}", never,
+                  simulator_.counters().given_up, to_text(setup_->packet.retransmission_timeout)),
+      "lose less: longer queues, a smaller window, or a lossless network");
 }
 
 void PacketRun::schedule(work::OpId op, Time when) {

@@ -19,6 +19,7 @@ class PacketRun final : public Client {
  public:
   PacketRun(const Setup& setup, result::Probe* probe);
   result::Result run();
+  [[nodiscard]] const Counters& counters() const { return simulator_.counters(); }
 
   void flow_progress(std::uint32_t tag, std::uint32_t packets, bool done) override;
   void flow_sent(std::uint32_t tag) override;
@@ -35,6 +36,7 @@ class PacketRun final : public Client {
     result::OpSpan ran;
   };
 
+  [[noreturn]] void report_standstill() const;
   void schedule(work::OpId op, Time when);
   void start(work::OpId op);
   void start_transfer(work::OpId op, const work::Transfer& transfer);

@@ -20,6 +20,7 @@ void Simulator::deliver(std::uint32_t index) {
       receive_nack(packet);
       break;
     case PacketKind::cnp:
+      receive_notification(packet);
       break;
   }
   free_if_over(packet.flow);
@@ -34,7 +35,14 @@ void Simulator::receive_data(const Packet& packet) {
     if (receiver.early > 0) join_early(packet.flow);
   }
   ++receiver.received;
-  receiver.marked += packet.congestion ? 1 : 0;
+  if (packet.congestion) {
+    ++receiver.marked;
+    if (receiver.ack_path != kNone && now_ >= receiver.next_notification &&
+        notification_gap_ != kNever) {
+      receiver.next_notification = now_ + notification_gap_;
+      answer(packet, PacketKind::cnp);
+    }
+  }
   if (receiver.ack_path != kNone) {
     if (++receiver.since_ack >= static_cast<std::uint32_t>(options_.ack_every) ||
         receiver.received == receiver.total || packet.urges_ack) {
@@ -105,11 +113,14 @@ void Simulator::answer(const Packet& data, PacketKind kind) {
   packet.sequence = receiver.expected;
   packet.received = kind == PacketKind::nack ? data.sequence : receiver.received;
   packet.marked = receiver.marked;
-  packet.wire_bytes = static_cast<std::uint32_t>(options_.ack_size.count());
+  const Bytes size = kind == PacketKind::cnp ? options_.notification_size : options_.ack_size;
+  packet.wire_bytes = static_cast<std::uint32_t>(size.count());
   packet.kind = kind;
   packet.again = data.again;
   ++receiver.in_flight;
-  ++(kind == PacketKind::nack ? counters_.nacks : counters_.acks);
+  ++(kind == PacketKind::nack  ? counters_.nacks
+     : kind == PacketKind::cnp ? counters_.notifications
+                               : counters_.acks);
   join(network_.path_entry(packet.path), index);
 }
 

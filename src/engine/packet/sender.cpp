@@ -9,6 +9,8 @@ namespace {
 
 // A NIC fetches up to this many packets ahead of its transmitter, and again when one is left.
 constexpr std::uint32_t kAheadPackets = 5, kRefillPackets = 1;
+// Timeouts in a row before a sender gives up: the retry count is a three-bit field.
+constexpr int kRetries = 7;
 
 }  // namespace
 
@@ -34,6 +36,7 @@ std::uint32_t Simulator::start_flow(const FlowSpec& spec) {
   sender.tell_sent = spec.tell_sent;
   sender.last_payload = static_cast<std::uint32_t>(spec.bytes - (packets - 1) * connection.payload);
   sender.not_before = std::max(now_, spec.start);
+  if (control_ != nullptr && connection.ack_path != kNone) start_control(flow, connection);
   Receiver& receiver = receivers_[flow] = {};
   receiver.total = sender.total;
   receiver.ack_path = connection.ack_path;
@@ -44,6 +47,31 @@ std::uint32_t Simulator::start_flow(const FlowSpec& spec) {
   sender.wake_set = true;
   queue_.push(sender.not_before, kFlow << kKindShift | flow);
   return flow;
+}
+
+void Simulator::start_control(std::uint32_t flow, const Connection& connection) {
+  if (controlled_.size() < senders_.size()) controlled_.resize(senders_.size());
+  congestion::Sender& own = controlled_[flow] = {};
+  own.line_rate = connection.line_rate;
+  own.full_window = connection.window;
+  own.base_rtt = connection.base_rtt;
+  control_->start(own);
+  senders_[flow].window = own.window;
+}
+
+// What the control says after an acknowledgement. Its receiver waits for ack_every packets, so a
+// window of fewer would stop for good.
+void Simulator::obey_control(std::uint32_t flow, std::uint32_t packets, std::uint32_t marked) {
+  Sender& sender = senders_[flow];
+  congestion::Sender& own = controlled_[flow];
+  control_->acknowledge(own, {now_, sender.acknowledged, sender.next, packets, marked});
+  sender.window = std::max(own.window, static_cast<std::uint32_t>(options_.ack_every));
+}
+
+void Simulator::receive_notification(const Packet& packet) {
+  if (control_ == nullptr || senders_[packet.flow].acknowledged == senders_[packet.flow].total)
+    return;
+  control_->notify(controlled_[packet.flow], now_);
 }
 
 void Simulator::release(std::uint32_t flow, std::uint32_t packets) {
@@ -57,10 +85,14 @@ void Simulator::release(std::uint32_t flow, std::uint32_t packets) {
 void Simulator::receive_ack(const Packet& packet) {
   Sender& sender = senders_[packet.flow];
   if (packet.sequence < sender.acknowledged) return;
+  if (packet.sequence > sender.acknowledged) sender.retries = 0;
   sender.acknowledged = packet.sequence;
   sender.next = std::max(sender.next, packet.sequence);
   // After going back the receiver may have more than has been sent again.
-  sender.received = std::min(packet.received, sender.next);
+  const std::uint32_t received = std::min(packet.received, sender.next);
+  const std::uint32_t packets = received > sender.received ? received - sender.received : 0;
+  sender.received = received;
+  if (control_ != nullptr) obey_control(packet.flow, packets, packet.marked);
   sender.deadline = now_ + options_.retransmission_timeout.ps();
   pump(packet.flow);
 }
@@ -84,8 +116,14 @@ inline std::uint32_t Simulator::first_link(const Sender& sender) const {
   return network_.path_entry(stripe_paths_[connection.stripe_begin + sender.stripe]);
 }
 
+// Time until the link has sent all that it has; long while it is paused.
 inline Time Simulator::backlog(std::uint32_t link) const {
-  return links_[link].free - now_;
+  const Time sending = links_[link].free - now_;
+  if (!links_[link].gated) return sending;
+  const Gate& gate = gates_[link];
+  if (gate.paused && gate.head != kNone) return kNever;
+  return std::max<Time>(0, sending) +
+         network_.serialization(link, static_cast<std::uint32_t>(gate.queued));
 }
 
 // Sends what the window allows, as far as the NIC takes it.
@@ -122,6 +160,10 @@ void Simulator::make_ready(std::uint32_t flow, std::uint32_t link) {
   injector.tail = flow;
   if (injector.due) return;
   injector.due = true;
+  if (links_[link].gated && gates_[link].head != kNone) {
+    gates_[link].nic_waits = true;
+    return;
+  }
   const Connection& connection = connections_[sender.connection];
   const Time refill =
       network_.serialization(link, kRefillPackets * (connection.payload + connection.overhead));
@@ -137,6 +179,10 @@ void Simulator::pull(std::uint32_t link) {
     const Connection& connection = connections_[sender.connection];
     const std::uint32_t full = connection.payload + connection.overhead;
     if (backlog(link) >= network_.serialization(link, kAheadPackets * full)) {
+      if (links_[link].gated && gates_[link].head != kNone) {
+        gates_[link].nic_waits = true;
+        return;
+      }
       queue_.push(links_[link].free - network_.serialization(link, kRefillPackets * full),
                   kInjector << kKindShift | link);
       return;
@@ -197,10 +243,16 @@ void Simulator::send_one(std::uint32_t flow) {
   }
   if (connection.stripes > 1 && ++sender.stripe == connection.stripes) sender.stripe = 0;
   if (connection.pace > 0) sender.not_before = now_ + connection.pace;
+  if (control_ != nullptr && connection.ack_path != kNone) {
+    congestion::Sender& own = controlled_[flow];
+    control_->before_send(own, now_, packet.wire_bytes);
+    if (own.rate > 0 && own.rate < own.line_rate)
+      sender.not_before = now_ + static_cast<Time>(packet.wire_bytes * 8e12 / own.rate);
+  }
   ++receivers_[flow].in_flight;
   ++counters_.sent;
   join(network_.path_entry(packet.path), index);
-  if (options_.queue_limit) arm(flow);
+  if (lossy_ && connection.ack_path != kNone) arm(flow);
 }
 
 // The flow has left when the queues that its last packet finds on its way have drained.
@@ -234,6 +286,10 @@ void Simulator::retransmission_due(std::uint32_t flow) {
   }
   if (now_ >= sender.deadline) {
     ++counters_.timeouts;
+    if (++sender.retries > kRetries) {  // the queue pair goes into error
+      ++counters_.given_up;
+      return;
+    }
     sender.next = sender.received = sender.acknowledged;
     sender.deadline = now_ + options_.retransmission_timeout.ps();
   }

@@ -15,7 +15,13 @@ constexpr std::size_t kFetchLink = 9, kFetchPacket = 6, kFetchNext = 3;
 }  // namespace
 
 Simulator::Simulator(const fabric::Fabric& fabric, const PacketOptions& options)
-    : fabric_(&fabric), options_(options), network_(fabric), links_(network_.links()) {}
+    : fabric_(&fabric), options_(options), network_(fabric), links_(network_.links()) {
+  lossy_ = options.queue_limit.has_value() || options.flow_control == "pfc";
+  if (options.congestion == "none") return;
+  control_ = congestion::find_control(options.congestion);
+  CHECK(control_ != nullptr);  // looked up where the user wrote it
+  if (const auto gap = control_->notification_gap()) notification_gap_ = gap->ps();
+}
 
 std::uint32_t Simulator::add_connection(const Connection& connection) {
   connections_.push_back(connection);
@@ -23,24 +29,38 @@ std::uint32_t Simulator::add_connection(const Connection& connection) {
   return static_cast<std::uint32_t>(connections_.size() - 1);
 }
 
-// Links that switches send on mark and drop.
+// Links that switches send on mark and drop; links of a network that pauses have gates.
 void Simulator::prepare_links() {
   for (auto number = static_cast<std::uint32_t>(injectors_.size()); number < links_.size();
        ++number) {
-    const fabric::DeviceKind kind = fabric_->kind(fabric_->from(network_.parts(number).front()));
-    if (kind != fabric::DeviceKind::network_switch && kind != fabric::DeviceKind::gateway) continue;
-    const auto as_queue = [&](const std::optional<Bytes>& bytes) {
-      if (!bytes) return kNone;
-      const auto units =
-          static_cast<std::uint64_t>(bytes->count()) * links_[number].ps_per_byte_fixed >>
-          (kRateBits + kQueueBits);
-      return static_cast<std::uint32_t>(std::min<std::uint64_t>(units, kNone));
-    };
-    links_[number].mark_from = as_queue(options_.mark_from);
-    links_[number].mark_all = as_queue(options_.mark_all);
-    links_[number].limit = as_queue(options_.queue_limit);
+    const fabric::LinkId first = network_.parts(number).front();
+    const fabric::DeviceKind kind = fabric_->kind(fabric_->from(first));
+    if (options_.flow_control == "pfc") add_gate(number);
+    if (kind == fabric::DeviceKind::network_switch || kind == fabric::DeviceKind::gateway)
+      set_thresholds(links_[number], fabric_->link_class(first).raw_rate);
   }
   injectors_.resize(links_.size());
+}
+
+void Simulator::set_thresholds(Link& link, BitRate rate) const {
+  const auto as_queue = [&](const std::optional<Bytes>& bytes) {
+    if (!bytes) return kNone;
+    const auto units = static_cast<std::uint64_t>(bytes->count()) * link.ps_per_byte_fixed >>
+                       (kRateBits + kQueueBits);
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(units, kNone));
+  };
+  std::optional<Bytes> from = options_.mark_from, all = options_.mark_all;
+  if (options_.mark_by_rate && !from) {
+    // Kmin as the HPCC authors set it: 4 kB a Gb/s up to 100 Gb/s, 300 kB at 200, 800 kB at 400;
+    // Kmax is four times that.
+    const double gbps = rate.gbps();
+    const double kilobytes = gbps <= 100 ? 4 * gbps : gbps <= 200 ? 1.5 * gbps : 2 * gbps;
+    from = Bytes(static_cast<std::int64_t>(kilobytes * 1000));
+    all = 4 * *from;
+  }
+  link.mark_from = as_queue(from);
+  link.mark_all = as_queue(all);
+  link.limit = as_queue(options_.queue_limit);
 }
 
 std::uint32_t Simulator::add_stripes(std::span<const std::uint32_t> paths) {
@@ -82,6 +102,12 @@ void Simulator::run(Client& client) {
         break;
       case kSent:
         client_->flow_sent(receivers_[index].tag);
+        break;
+      case kGate:
+        sending_done(index);
+        break;
+      case kPause:
+        heed_pause(index);
         break;
       case kRetransmit:
         retransmission_due(index);
@@ -135,11 +161,13 @@ inline void Simulator::arrive(std::uint32_t number) {
 // The packet takes its place in the link's queue: from here on its arrival is known.
 void Simulator::join(std::uint32_t number, std::uint32_t index) {
   Link& link = links_[number];
+  if (link.gated) [[unlikely]] {
+    join_gated(number, index);
+    return;
+  }
   Packet& packet = pool_[index];
-  Time start = now_;
   if (link.free > now_) {
-    start = link.free;
-    const auto queue = static_cast<std::uint64_t>(start - now_) >> kQueueBits;
+    const auto queue = static_cast<std::uint64_t>(link.free - now_) >> kQueueBits;
     if (queue > link.mark_from && packet.kind == PacketKind::data && !packet.congestion &&
         take_mark(link, static_cast<std::uint32_t>(queue))) {
       packet.congestion = true;
@@ -149,10 +177,19 @@ void Simulator::join(std::uint32_t number, std::uint32_t index) {
       drop(index);
       return;
     }
+  } else {
+    link.free = now_;
   }
+  put_on_wire(number, index);
+}
+
+// Sent when the transmitter is free, which is when all before it have left.
+void Simulator::put_on_wire(std::uint32_t number, std::uint32_t index) {
+  Link& link = links_[number];
+  Packet& packet = pool_[index];
   const std::uint64_t fixed = packet.wire_bytes * link.ps_per_byte_fixed + link.fraction;
   link.fraction = static_cast<std::uint32_t>(fixed) & ((1u << kRateBits) - 1);
-  link.free = start + static_cast<Time>(fixed >> kRateBits);
+  link.free += static_cast<Time>(fixed >> kRateBits);
   ++link.packets;
   link.bytes += packet.wire_bytes;
   packet.arrival = link.free + link.latency;

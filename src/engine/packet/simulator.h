@@ -7,10 +7,14 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <string>
 #include <vector>
 
+#include "congestion/congestion.h"
 #include "engine/packet/event_queue.h"
 #include "engine/packet/flow_state.h"
+#include "engine/packet/gates.h"
 #include "engine/packet/network.h"
 #include "engine/packet_options.h"
 
@@ -40,7 +44,7 @@ class Client {
 struct Counters {
   std::uint64_t events = 0, packet_hops = 0;
   std::uint64_t sent = 0, retransmitted = 0, acks = 0, nacks = 0;
-  std::uint64_t marks = 0, drops = 0, timeouts = 0;
+  std::uint64_t marks = 0, drops = 0, timeouts = 0, given_up = 0, pauses = 0, notifications = 0;
 };
 
 class Simulator {
@@ -64,6 +68,8 @@ class Simulator {
   void run(Client& client);
   [[nodiscard]] const PacketOptions& options() const { return options_; }
   [[nodiscard]] const Counters& counters() const { return counters_; }
+  // Which link waits for which, when run() returned although not all had arrived; empty: none does.
+  [[nodiscard]] std::string wait_chain() const;
   [[nodiscard]] std::size_t peak_packets() const { return pool_.peak(); }
   // Flows whose receiver lacks something when run() returned.
   [[nodiscard]] std::size_t unfinished() const { return unfinished_; }
@@ -72,7 +78,7 @@ class Simulator {
   // What an entry of the calendar names: the kind in the upper bits.
   static constexpr std::uint32_t kKindShift = 29;
   static constexpr std::uint32_t kIndexMask = (1u << kKindShift) - 1;
-  enum Kind : std::uint32_t { kLink, kInjector, kFlow, kTimer, kRetransmit, kSent };
+  enum Kind : std::uint32_t { kLink, kInjector, kFlow, kTimer, kRetransmit, kSent, kGate, kPause };
 
   // The sending side of a first link: flows that could send but for its backlog, in turn.
   struct Injector {
@@ -83,7 +89,22 @@ class Simulator {
   void prefetch_ahead();
   void arrive(std::uint32_t link);
   void join(std::uint32_t link, std::uint32_t packet);
+  void put_on_wire(std::uint32_t link, std::uint32_t packet);
   void prepare_links();
+  void set_thresholds(Link& link, BitRate rate) const;
+
+  // gates.cpp
+  void add_gate(std::uint32_t link);
+  std::uint32_t buffer_of(fabric::DeviceId device, Bytes headroom);
+  [[nodiscard]] std::int64_t allowed(const Ingress& ingress) const;
+  void join_gated(std::uint32_t link, std::uint32_t packet);
+  bool enter_buffer(const Packet& packet);
+  void leave_buffer(std::uint32_t ingress, std::uint32_t bytes);
+  void announce(std::uint32_t link, bool stop);
+  void heed_pause(std::uint32_t link);
+  void start_sending(std::uint32_t link);
+  void sending_done(std::uint32_t link);
+
   [[nodiscard]] bool take_mark(const Link& link, std::uint32_t queue) const;
   void drop(std::uint32_t packet);
 
@@ -109,6 +130,9 @@ class Simulator {
   void flow_due(std::uint32_t flow);
   void retransmission_due(std::uint32_t flow);
   void arm(std::uint32_t flow);
+  void start_control(std::uint32_t flow, const Connection& connection);
+  void receive_notification(const Packet& packet);
+  void obey_control(std::uint32_t flow, std::uint32_t packets, std::uint32_t marked);
   void free_if_over(std::uint32_t flow);
 
   const fabric::Fabric* fabric_;
@@ -124,6 +148,14 @@ class Simulator {
   std::vector<std::vector<std::uint32_t>> early_;  // by flow, where packets overtake one another
   std::vector<std::uint32_t> free_flows_;
   std::vector<Injector> injectors_;  // by link
+  std::vector<Gate> gates_;          // by link, where links can pause; so are ingresses
+  std::vector<Ingress> ingresses_;
+  std::vector<Buffer> buffers_;
+  std::map<std::uint32_t, std::uint32_t> buffer_of_device_, wire_of_;
+  const congestion::Control* control_ = nullptr;  // null: none
+  Time notification_gap_ = kNever;
+  std::vector<congestion::Sender> controlled_;  // by flow
+  bool lossy_ = false;
   std::vector<std::uint32_t> timer_tags_, free_timers_;
   Client* client_ = nullptr;
   Time now_ = 0;
