@@ -23,8 +23,9 @@ TEST(Embedded, HoldsEveryYamlFileByteForByte) {
   std::size_t count = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(root)) {
     if (entry.path().extension() != ".yaml") continue;
-    ++count;
     const std::string path = std::filesystem::relative(entry.path(), root).generic_string();
+    if (path.starts_with("validation/")) continue;  // read from its folder by weft validate
+    ++count;
     const EmbeddedFile* file = find_embedded(path);
     ASSERT_NE(file, nullptr) << path;
     EXPECT_EQ(file->text, text_of(entry.path())) << path;

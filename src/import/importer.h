@@ -30,7 +30,7 @@ struct ServerHints;  // import/server_hints.h
 struct ImportInputs {
   const Catalogue* catalogue = nullptr;  // parts: GPUs, NICs, links, PCI ids
   const FileLoader* loader = nullptr;
-  const ServerHints* hints = nullptr;  // data/fingerprints: names parts that a dump leaves out
+  const ServerHints* hints = nullptr;    // data/fingerprints: names parts that a dump leaves out
   const fabric::Fabric* host = nullptr;  // one server: what the hosts of a network dump are
 };
 

@@ -67,8 +67,8 @@ TEST(NcclTestsJson, Version3WithStringBooleansAndNan) {
 
 TEST(RcclJsonLines, JoinsInPlaceToItsSize) {
   const Table table = read_any(
-      R"({"name":"AllReduce","size":8,"type":"float","redop":"sum","inPlace":0,"time":20.5,"gpus":8}
-{"name":"AllReduce","size":8,"type":"float","redop":"sum","inPlace":1,"time":21.0,"gpus":8}
+      R"({"name":"AllReduce","size":8,"type":"float","inPlace":0,"time":20.5,"busBw":0,"gpus":8}
+{"name":"AllReduce","size":8,"type":"float","inPlace":1,"time":21.0,"busBw":0,"gpus":8}
 )",
       "log");
   ASSERT_EQ(table.rows.size(), 1u);
