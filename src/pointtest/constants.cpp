@@ -30,11 +30,12 @@ const std::array<Row<GpuCosts>, 7> kGpu = {{
     {"load_overhead", &GpuCosts::load_overhead},
     {"direct_access", &GpuCosts::direct_access},
 }};
-const std::array<Row<LinkCosts>, 4> kLink = {{
+const std::array<Row<LinkCosts>, 5> kLink = {{
     {"copy_share", &LinkCosts::copy_share},
     {"host_read_share", &LinkCosts::host_read_share},
     {"sm_share", &LinkCosts::sm_share},
     {"bidirectional_share", &LinkCosts::bidirectional_share},
+    {"host_both_share", &LinkCosts::host_both_share},
 }};
 const std::array<Row<CpuCosts>, 7> kCpu = {{
     {"memory_way", &CpuCosts::memory_way},

@@ -30,6 +30,7 @@ struct LinkCosts {
   double host_read_share = 1;      // PCIe: of the payload rate of reads of host memory
   double sm_share = 1;             // SMs
   double bidirectional_share = 1;  // each way, when copy engines use both ways at once
+  double host_both_share = 1;      // PCIe: each way, copies to and from host memory at once
 };
 
 struct CpuCosts {

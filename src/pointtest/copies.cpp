@@ -42,11 +42,12 @@ Answer host_copy(const Question& question, Bytes size) {
   Answer answer;
   answer.way = to_host ? "GPU writes host memory" : "GPU reads host memory";
   answer.limit = found.path->limit;
-  double rate = found.path->bandwidth.gb_per_s();
+  double rate = found.path->bandwidth.gb_per_s(), both_share = 1;
   if (found.path->narrowest.valid()) {
     const LinkCosts& link =
         link_costs(question, question.fabric->link_class(found.path->narrowest));
     rate *= to_host ? link.copy_share : link.copy_share * link.host_read_share;
+    both_share = link.host_both_share;
   }
   if (to_host && query.mover == fabric::Mover::sm && gpu.host_store.gb_per_s() < rate) {
     rate = gpu.host_store.gb_per_s();
@@ -55,7 +56,7 @@ Answer host_copy(const Question& question, Bytes size) {
   double ways = 1;
   if (question.bidirectional) {
     ways = 2;
-    rate *= cpu_costs(question, to_host ? query.destination : query.source).staged_both_share;
+    rate *= both_share;
   }
   answer.time = gpu.copy_gap + transfer_time(size, rate);
   set_rate(answer, size, ways);

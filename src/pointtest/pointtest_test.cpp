@@ -139,6 +139,15 @@ TEST_F(PointTest, CopyInsideAGpuCountsOnceOrTwice) {
               2 * ask("memcpy", q, Bytes::gib(1)).gb_per_s, 1e-6);
 }
 
+TEST_F(PointTest, CopiesBothWaysAtOnceShareHostMemory) {
+  const auto f = hgx({.pcie_generation = 4, .nvlink_generation = 0});
+  auto q = question(f, "cpu0", "gpu0");
+  const double one = ask("memcpy", q, Bytes::gib(4)).gb_per_s;
+  q.bidirectional = true;
+  // Each way 0.71 of what it has alone; the sum is printed.
+  EXPECT_NEAR(ask("memcpy", q, Bytes::gib(4)).gb_per_s / one, 2 * 0.71, 1e-3);
+}
+
 TEST_F(PointTest, LargeMpiMessagesUseTwoNics) {
   const auto c = cluster(hgx(), fabric::LinkKind::infiniband, true);
   const auto q = question(c.fabric, "a/cpu0", "c/cpu0");
