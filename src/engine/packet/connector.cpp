@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <set>
 
 #include "base/random.h"
 
@@ -166,7 +167,53 @@ Time Connector::sending_time(const Connected& way, std::int64_t bytes) const {
   Time slowest = 0;
   for (const std::uint32_t* link = network.path(connection.path); *link != kNone; ++link)
     slowest = std::max(slowest, network.serialization(*link, full));
-  return bytes / connection.payload * slowest / connection.stripes;
+  // Parallel NVLinks send at once; ways through a network leave by the same NIC.
+  const std::uint32_t at_once = way.crosses_network ? 1 : connection.stripes;
+  return bytes / connection.payload * slowest / at_once;
+}
+
+// Where routes spread a flow's packets: other ways through the network between the same NICs, in
+// the order in which random packets meet them. Each takes an equal part.
+void Connector::add_ways(std::vector<Chain>& chains) const {
+  constexpr std::size_t kMostWays = 64, kMostMisses = 64;
+  const fabric::Fabric& fabric = *setup_->fabric;
+  const std::vector<Segment> known = chains.front().segments;
+  const auto in_network = [&](const Segment& segment) {
+    return fabric::is_network(fabric.link_class(segment.link).kind);
+  };
+  const auto first = std::find_if(known.begin(), known.end(), in_network);
+  const auto last = std::find_if_not(first, known.end(), in_network);
+  const fabric::DeviceId from = fabric.from(first->link), to = fabric.to(std::prev(last)->link);
+  std::set<std::vector<fabric::LinkId>> seen;
+  std::vector<fabric::LinkId> way;
+  chains.clear();
+  for (std::uint64_t draw = 0, misses = 0; chains.size() < kMostWays && misses < kMostMisses;
+       ++draw) {
+    way.clear();
+    setup_->routes->path(from, to, hash_combine(setup_->options.seed, draw), way);
+    if (!seen.insert(way).second) {
+      ++misses;
+      continue;
+    }
+    Chain& chain = chains.emplace_back();
+    chain.share = 1;
+    chain.segments.assign(known.begin(), first);
+    for (const fabric::LinkId link : way) {
+      const Time through = link == way.back() ? 0 : forwarding(link).ps();
+      chain.segments.push_back({link, 1, fabric.link_class(link).latency.ps() + through});
+    }
+    chain.segments.insert(chain.segments.end(), last, known.end());
+  }
+}
+
+// What the switch behind the link adds, as the data path has it.
+Duration Connector::forwarding(fabric::LinkId into) const {
+  const fabric::Fabric& fabric = *setup_->fabric;
+  const Duration stated = fabric.device_class(fabric.to(into)).forwarding_latency;
+  if (stated.ps() > 0) return stated;
+  return fabric.link_class(into).kind == fabric::LinkKind::infiniband
+             ? setup_->costs.infiniband_switch_forwarding
+             : setup_->costs.ethernet_switch_forwarding;
 }
 
 Connected Connector::make(const fabric::DataPath& path) {
@@ -182,7 +229,8 @@ Connected Connector::make(const fabric::DataPath& path) {
     connection.overhead = static_cast<std::uint32_t>(setup_->costs.network.overhead.count());
   }
   const std::uint32_t full = connection.payload + connection.overhead;
-  const std::vector<Chain> chains = chains_of(path, connection.payload, full);
+  std::vector<Chain> chains = chains_of(path, connection.payload, full);
+  if (out.crosses_network && setup_->routes->spreads()) add_ways(chains);
   out.spent = chains[0].segments.front().spent_per_byte;
   out.first = chains[0].segments.front().link;
   Network& network = simulator_->network();

@@ -56,6 +56,8 @@ class Connector {
 
  private:
   Connected make(const fabric::DataPath& path);
+  void add_ways(std::vector<Chain>& chains) const;
+  [[nodiscard]] Duration forwarding(fabric::LinkId into) const;
   void add_chains(const std::vector<Chain>& chains, Connection& connection);
   [[nodiscard]] Time add_up(std::uint32_t path, std::uint32_t bytes) const;
 

@@ -85,6 +85,20 @@ TEST(PacketEngine, PermutationEndsBetweenItsBounds) {
   EXPECT_LT(result.completion.to_microseconds(), 8 * 300 * kFull * 1e-6 + 12);
 }
 
+// Sprayed over all eight spines no uplink is shared unevenly: a permutation across leaves takes
+// what a lone flow takes, and what packets that overtake one another wait for.
+TEST(PacketEngine, SprayingEndsCollisions) {
+  routing::RouteOptions spray;
+  spray.policy = routing::Policy::spray;
+  TestNetwork network(4, 8, 8, spray);
+  for (std::size_t from = 0; from < 32; ++from)
+    network.transfer(from, (from + 8) % 32, Bytes(4096 * 500));
+  const result::Result result = network.run();
+  const double alone = network.latency(0, 8).to_microseconds() + 503 * kFull * 1e-6;
+  EXPECT_GE(result.completion.to_microseconds(), alone);
+  EXPECT_LT(result.completion.to_microseconds(), 1.15 * alone);
+}
+
 TEST(PacketEngine, TheSameWorkGivesTheSameBits) {
   const auto run = [] {
     TestNetwork network(4, 4, 2);

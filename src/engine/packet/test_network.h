@@ -14,7 +14,7 @@ namespace weft::engine::packet::testing {
 
 struct TestNetwork {
   // Hosts fill the leaves in order; every leaf has a link to every spine.
-  TestNetwork(int leaves, int hosts_per_leaf, int spines) {
+  TestNetwork(int leaves, int hosts_per_leaf, int spines, routing::RouteOptions options = {}) {
     using namespace fabric;
     const Fabric server = fabric::testing::small_server();
     FabricBuilder b;
@@ -40,7 +40,7 @@ struct TestNetwork {
     for (const DeviceId l : leaf)
       for (const DeviceId s : spine) b.add_link({l, s}, link);
     fabric_ = std::make_unique<Fabric>(std::move(b).build());
-    routes_ = std::make_unique<routing::Routes>(*fabric_, routing::RouteOptions{});
+    routes_ = std::make_unique<routing::Routes>(*fabric_, options);
     setup.fabric = fabric_.get();
     setup.routes = routes_.get();
     setup.costs.network.name = "rocev2";
