@@ -18,6 +18,7 @@ enum class PacketKind : std::uint8_t { data, ack, nack, cnp };
 
 struct alignas(64) Packet {
   Time arrival = 0;            // of its last bit at the far end of the link it is on
+  Time next_arrival = 0;       // of the packet behind it on the same link
   Time sent = 0;               // when the sender gave it to its NIC; acks echo the data packet's
   std::uint32_t next = kNone;  // behind it on the same link
   std::uint32_t link_next = kNone;  // the link after this one; kNone: the next node is its end
