@@ -20,12 +20,15 @@ struct PacketOptions {
   std::optional<Bytes> mark_from, mark_all;
   bool mark_by_rate = false;  // thresholds by the rate of the port (docs/models/switch.md)
   double mark_probability = 0.2;
-  // "pfc": Ethernet links of the network pause instead of losing. "none": queues are bounded by
-  // queue_limit, or not at all.
+  // "pfc": links of the network pause instead of losing. "credit": a link sends only what the
+  // switch behind it has room for. "none": queues are bounded by queue_limit, or not at all.
   std::string flow_control = "none";
-  double buffer_alpha = 0.125;       // of the dynamic threshold at which an ingress pauses
-  Bytes switch_buffer{64'000'000};   // of switches whose class states none
-  std::optional<Bytes> headroom;     // of an ingress; absent: what rate and wire ask for
+  double buffer_alpha = 0.125;      // of the dynamic threshold at which an ingress pauses
+  Bytes switch_buffer{64'000'000};  // of switches whose class states none
+  std::optional<Bytes> headroom;    // of an ingress; absent: what rate and wire ask for
+  // Of a switch for each link in, with credits; absent: 64 KiB, or twice what the credit loop
+  // holds.
+  std::optional<Bytes> credit_buffer;
   std::string congestion = "none";   // weft::congestion, by name
   Bytes notification_size{98};       // CNP on the wire: 78 B frame + 20 B
   std::optional<Bytes> queue_limit;  // of each switch port; absent: none, nothing is dropped

@@ -34,11 +34,14 @@ routing::Policy find_policy(const TextAt& name, const fabric::Fabric& fabric) {
   return *policy;
 }
 
-// What a stack runs with packet by packet: RoCE pauses and RoCEv2 heeds marks.
+// What a stack runs with packet by packet: InfiniBand has credits, RoCE pauses, RoCEv2 heeds marks.
 engine::PacketOptions packet_options(std::string_view stack, std::uint64_t seed) {
   engine::PacketOptions options;
   options.seed = seed;
-  if (stack == "infiniband") options.ack_size = Bytes(30);
+  if (stack == "infiniband") {
+    options.ack_size = Bytes(30);
+    options.flow_control = "credit";
+  }
   if (stack == "rocev1" || stack == "rocev2") options.flow_control = "pfc";
   if (stack == "rocev2") {
     options.congestion = "dcqcn";

@@ -14,6 +14,11 @@ namespace {
 
 constexpr std::int64_t kLargestFrame = 4096 + 82;  // B: what may be begun when a pause arrives
 
+// Credits count blocks of 64 B.
+std::int64_t in_blocks(std::uint32_t bytes) {
+  return (std::int64_t{bytes} + 63) / 64 * 64;
+}
+
 bool is_switch(const fabric::Fabric& fabric, fabric::DeviceId device) {
   const fabric::DeviceKind kind = fabric.kind(device);
   return kind == fabric::DeviceKind::network_switch || kind == fabric::DeviceKind::gateway;
@@ -45,6 +50,15 @@ void Simulator::add_gate(std::uint32_t number) {
                     flow_control::pause_time(flow_control::response_quanta(c.raw_rate), c.raw_rate))
                        .ps();
   ingress.buffer = buffer_of(device, room);
+  if (credits_are_used()) {
+    credits_.resize(links_.size());
+    // A credit comes back over the wire, in a flow control packet of 8 B.
+    ingress.notice = (serialization_time(Bytes(8), c.raw_rate) + c.latency).ps();
+    const double loop = static_cast<double>(links_[number].latency + ingress.notice) * 1e-12;
+    const auto twice = static_cast<std::int64_t>(2 * loop * c.raw_rate.bytes_per_second());
+    credits_[number].capacity =
+        options_.credit_buffer.value_or(std::max(Bytes(65'536), Bytes(twice))).count();
+  }
   wire_of_[wire->value] = number;
   const auto back = wire_of_.find(fabric::reverse(*wire).value);
   if (back == wire_of_.end()) return;
@@ -93,13 +107,13 @@ void Simulator::join_gated(std::uint32_t number, std::uint32_t index) {
   gate.queued += packet.wire_bytes;
   (gate.tail == kNone ? gate.head : pool_[gate.tail].next) = index;
   gate.tail = index;
-  if (gate.sending == kNone && !gate.paused) start_sending(number);
+  if (gate.sending == kNone && !gate.paused) start_or_wait(number);
 }
 
 // Counts the packet against its ingress, which may have to stop its sender. False: no room is left.
 bool Simulator::enter_buffer(const Packet& packet) {
   Ingress& ingress = ingresses_[packet.ingress];
-  if (ingress.buffer == kNone) return true;
+  if (ingress.buffer == kNone || credits_are_used()) return true;
   if (ingress.pausing && ingress.used + packet.wire_bytes > ingress.stop_at + ingress.headroom)
     return false;
   ingress.used += packet.wire_bytes;
@@ -115,6 +129,10 @@ bool Simulator::enter_buffer(const Packet& packet) {
 void Simulator::leave_buffer(std::uint32_t number, std::uint32_t bytes) {
   Ingress& ingress = ingresses_[number];
   if (ingress.buffer == kNone) return;
+  if (credits_are_used()) {
+    return_credit(number, bytes);
+    return;
+  }
   ingress.used -= bytes;
   buffers_[ingress.buffer].used -= bytes;
   CHECK(ingress.used >= 0 && buffers_[ingress.buffer].used >= 0);
@@ -142,6 +160,11 @@ void Simulator::announce(std::uint32_t number, bool stop) {
 
 void Simulator::heed_pause(std::uint32_t number) {
   Gate& gate = gates_[number];
+  if (credits_are_used()) {
+    credits_[number].wake_set = false;
+    if (gate.sending == kNone && gate.head != kNone) start_or_wait(number);
+    return;
+  }
   const bool stop = (gate.announced & 1) != 0;
   gate.announced >>= 1;
   --gate.announcements;
@@ -153,7 +176,43 @@ void Simulator::heed_pause(std::uint32_t number) {
     return;
   }
   gate.paused_for += now_ - gate.paused_since;
-  if (gate.sending == kNone && gate.head != kNone) start_sending(number);
+  if (gate.sending == kNone && gate.head != kNone) start_or_wait(number);
+}
+
+// With credits the packet at the head may have to wait for some.
+void Simulator::start_or_wait(std::uint32_t number) {
+  if (!credits_are_used() || ingresses_[number].buffer == kNone) {
+    start_sending(number);
+    return;
+  }
+  Credits& credits = credits_[number];
+  while (!credits.returning.empty() && credits.returning.front().when <= now_) {
+    credits.outstanding -= credits.returning.front().bytes;
+    credits.returning.pop_front();
+  }
+  CHECK(credits.outstanding >= 0);
+  const std::int64_t need = in_blocks(pool_[gates_[number].head].wire_bytes);
+  if (credits.outstanding + need <= credits.capacity) {
+    credits.outstanding += need;
+    start_sending(number);
+    return;
+  }
+  ++counters_.credit_waits;
+  credits.starved = credits.returning.empty();
+  if (!credits.starved && !credits.wake_set) {
+    credits.wake_set = true;
+    queue_.push(credits.returning.front().when, kPause << kKindShift | number);
+  }
+}
+
+void Simulator::return_credit(std::uint32_t number, std::uint32_t bytes) {
+  Credits& credits = credits_[number];
+  const Time when = now_ + ingresses_[number].notice;
+  credits.returning.push_back({when, in_blocks(bytes)});
+  if (!credits.starved) return;
+  credits.starved = false;
+  credits.wake_set = true;
+  queue_.push(when, kPause << kKindShift | number);
 }
 
 void Simulator::start_sending(std::uint32_t number) {
@@ -179,7 +238,7 @@ void Simulator::sending_done(std::uint32_t number) {
   const std::uint32_t bytes = gate.sending;
   gate.sending = kNone;
   if (gate.sending_from != kNone) leave_buffer(gate.sending_from, bytes);
-  if (!gate.paused && gate.head != kNone) start_sending(number);
+  if (!gate.paused && gate.head != kNone) start_or_wait(number);
 }
 
 // From the first gate that holds packets back, along who waits for whom.
@@ -188,7 +247,7 @@ std::string Simulator::wait_chain() const {
   std::vector<bool> seen(gates_.size(), false);
   std::uint32_t at = kNone;
   for (std::uint32_t l = 0; l < gates_.size() && at == kNone; ++l)
-    if (gates_[l].paused && gates_[l].head != kNone) at = l;
+    if (gates_[l].sending == kNone && gates_[l].head != kNone) at = l;
   while (at != kNone) {
     const std::string name = fabric_->link_name(network_.parts(at).back());
     text += text.empty() ? name : fmt::format(" waits for {}", name);
@@ -196,7 +255,7 @@ std::string Simulator::wait_chain() const {
     seen[at] = true;
     std::uint32_t next = kNone;
     for (std::uint32_t l = 0; l < gates_.size() && next == kNone; ++l) {
-      if (!gates_[l].paused) continue;
+      if (gates_[l].sending != kNone) continue;
       for (std::uint32_t p = gates_[l].head; p != kNone && next == kNone; p = pool_[p].next)
         if (pool_[p].ingress == at) next = l;
     }

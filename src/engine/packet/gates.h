@@ -1,11 +1,13 @@
 // Links that can be paused, and the buffers behind them. A gate is the transmitter of such a link:
 // its packets wait in a queue of their own and leave one by one, so that a pause finds them there;
 // that costs a second event a packet and hop. An ingress counts the bytes that came in by its link
-// and are still in the switch. Leaves out: several priorities, and the pause frames' own share of
-// the link. Model: docs/models/pfc.md, docs/models/switch.md.
+// and are still in the switch; or, with credits, its sender counts them. Leaves out: several
+// priorities, and the pause frames' own share of the link. Model: docs/models/pfc.md,
+// docs/models/switch.md.
 #pragma once
 
 #include <cstdint>
+#include <deque>
 
 #include "engine/packet/packet.h"
 
@@ -34,6 +36,19 @@ struct Ingress {
   std::uint32_t buffer = kNone;   // of the switch it leads to; kNone: not a switch
   std::uint32_t reverse = kNone;  // link back to the sender, as far as it is in use
   bool pausing = false;
+};
+
+// Credits of a link: its sender may have `capacity` bytes, in blocks, that the far end has not
+// freed.
+struct Credits {
+  struct Return {
+    Time when;
+    std::int64_t bytes;
+  };
+  std::deque<Return> returning;  // freed, and on the way back
+  std::int64_t outstanding = 0, capacity = 0;
+  bool wake_set = false;  // the gate looks again when the next return arrives
+  bool starved = false;   // it waits, and nothing is on the way back
 };
 
 struct Buffer {

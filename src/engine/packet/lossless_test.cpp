@@ -97,7 +97,9 @@ TEST(Pfc, PausesSpreadToInnocentFlows) {
   EXPECT_GT(victim_time(true), 3 * victim_time(false));
 }
 
-TEST(Pfc, ReportsACircleOfWaitingLinks) {
+class Deadlock : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(Deadlock, ReportsACircleOfWaitingLinks) {
   // A ring of three switches with two hosts each, every packet two switches clockwise: with small
   // buffers each link waits for the next.
   using namespace fabric;
@@ -118,8 +120,9 @@ TEST(Pfc, ReportsACircleOfWaitingLinks) {
     up.push_back(b.add_link({DeviceId(hosts[h].index() + nic.index()), ring[h / 2]}, cable));
   const Fabric fabric = std::move(b).build();
   PacketOptions options;
-  options.flow_control = "pfc";
+  options.flow_control = GetParam();
   options.switch_buffer = Bytes(900'000);
+  options.credit_buffer = Bytes(65'536);
   Simulator simulator(fabric, options);
   struct Nobody : Client {
     void flow_progress(std::uint32_t, std::uint32_t, bool) override {}
@@ -146,6 +149,48 @@ TEST(Pfc, ReportsACircleOfWaitingLinks) {
   EXPECT_EQ(simulator.unfinished(), 6u);
   EXPECT_NE(simulator.wait_chain().find("waits for s"), std::string::npos)
       << simulator.wait_chain();
+}
+
+INSTANTIATE_TEST_SUITE_P(FlowControls, Deadlock, ::testing::Values("pfc", "credit"));
+
+// A receive buffer of 1024 blocks and a credit loop of T carry 65,536 B a loop: a packet takes its
+// serialisation, the wire to the switch and the switch (1.5 us), its serialisation there, and its
+// credit the wire back with 8 B.
+TEST(Credits, ShortBufferLimitsTheRateToBufferOverLoop) {
+  TestNetwork network(1, 2, 0);
+  network.setup.packet.flow_control = "credit";
+  network.setup.packet.credit_buffer = Bytes(65'536);
+  network.setup.packet.window = 20;
+  network.transfer(0, 1, Bytes(4096 * 4000));
+  const Outcome out = run(network);
+  EXPECT_GT(out.counters.credit_waits, 0u);
+  EXPECT_EQ(out.counters.drops, 0u);
+  // The folded link also has what lies between GPU and NIC.
+  const double inside = network.inner_latency().to_seconds();
+  const double loop = 2 * kFull * 1e-12 + 1.5e-6 + inside + 1e-6 + 8 * 20e-12;
+  // 15 packets of 66 blocks fit 1024 blocks.
+  const double expected = 15 * 4096 / loop;
+  const double seconds = (out.result.completion - network.latency(0, 1)).to_seconds();
+  EXPECT_NEAR(4096 * 4000 / seconds, expected, 0.02 * expected);
+}
+
+TEST(Credits, EnoughBufferCostsNothing) {
+  TestNetwork network(2, 2, 1);
+  network.setup.packet.flow_control = "credit";
+  network.transfer(0, 2, Bytes(4096 * 1000));
+  EXPECT_EQ(run(network).result.completion,
+            network.latency(0, 2) + Duration::picoseconds((1000 + 3) * kFull));
+}
+
+TEST(Credits, EightToOneFillsTheLinkAndLosesNothing) {
+  TestNetwork network = incast(8, 50);
+  network.setup.packet.flow_control = "credit";
+  const Outcome out = run(network);
+  EXPECT_EQ(out.counters.drops, 0u);
+  const double bound = 16000 * kFull * 1e-6;
+  EXPECT_NEAR(out.result.completion.to_microseconds(), bound, 0.02 * bound);
+  for (const result::FlowRecord& flow : out.result.flows)
+    EXPECT_NEAR((flow.end - flow.start).to_microseconds(), bound, 0.05 * bound);
 }
 
 // Four senders into one link under DCQCN with marks: CNPs flow, queues stay short of pausing, and

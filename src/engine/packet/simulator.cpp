@@ -16,7 +16,8 @@ constexpr std::size_t kFetchLink = 32, kFetchPacket = 20, kFetchNext = 10;
 
 Simulator::Simulator(const fabric::Fabric& fabric, const PacketOptions& options)
     : fabric_(&fabric), options_(options), network_(fabric), links_(network_.links()) {
-  lossy_ = options.queue_limit.has_value() || options.flow_control == "pfc";
+  lossy_ = options.queue_limit.has_value() || options.flow_control != "none";
+  with_credits_ = options.flow_control == "credit";
   if (options.congestion == "none") return;
   control_ = congestion::find_control(options.congestion);
   CHECK(control_ != nullptr);  // looked up where the user wrote it
@@ -35,7 +36,7 @@ void Simulator::prepare_links() {
        ++number) {
     const fabric::LinkId first = network_.parts(number).front();
     const fabric::DeviceKind kind = fabric_->kind(fabric_->from(first));
-    if (options_.flow_control == "pfc") add_gate(number);
+    if (options_.flow_control != "none") add_gate(number);
     if (kind == fabric::DeviceKind::network_switch || kind == fabric::DeviceKind::gateway)
       set_thresholds(links_[number], fabric_->link_class(first).raw_rate);
   }

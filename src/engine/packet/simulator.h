@@ -44,7 +44,8 @@ class Client {
 struct Counters {
   std::uint64_t events = 0, packet_hops = 0;
   std::uint64_t sent = 0, retransmitted = 0, acks = 0, nacks = 0;
-  std::uint64_t marks = 0, drops = 0, timeouts = 0, given_up = 0, pauses = 0, notifications = 0;
+  std::uint64_t marks = 0, drops = 0, timeouts = 0, given_up = 0, pauses = 0, notifications = 0,
+                credit_waits = 0;
 };
 
 class Simulator {
@@ -102,6 +103,9 @@ class Simulator {
   void leave_buffer(std::uint32_t ingress, std::uint32_t bytes);
   void announce(std::uint32_t link, bool stop);
   void heed_pause(std::uint32_t link);
+  void start_or_wait(std::uint32_t link);
+  void return_credit(std::uint32_t link, std::uint32_t bytes);
+  [[nodiscard]] bool credits_are_used() const { return with_credits_; }
   void start_sending(std::uint32_t link);
   void sending_done(std::uint32_t link);
 
@@ -155,7 +159,8 @@ class Simulator {
   const congestion::Control* control_ = nullptr;  // null: none
   Time notification_gap_ = kNever;
   std::vector<congestion::Sender> controlled_;  // by flow
-  bool lossy_ = false;
+  std::vector<Credits> credits_;                // by link, where links have them
+  bool lossy_ = false, with_credits_ = false;
   std::vector<std::uint32_t> timer_tags_, free_timers_;
   Client* client_ = nullptr;
   Time now_ = 0;

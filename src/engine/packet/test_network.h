@@ -69,6 +69,15 @@ struct TestNetwork {
     query.destination = gpus[to];
     return fabric::find_data_path(*fabric_, setup.costs, route, query).path.value().latency;
   }
+  // Of the links between a GPU and its NIC, devices on the way included.
+  [[nodiscard]] Duration inner_latency() const {
+    const auto gpus = fabric_->of_kind(fabric::DeviceKind::gpu);
+    const auto nics = fabric_->of_kind(fabric::DeviceKind::nic);
+    const auto links = fabric::inner_route(*fabric_, gpus[0], nics[0]);
+    Duration total = setup.costs.host_bridge_forwarding;
+    for (const fabric::LinkId link : links) total += fabric_->link_class(link).latency;
+    return total;
+  }
   [[nodiscard]] result::Result run() const { return packet_engine().run(setup, nullptr); }
 
   Setup setup;
