@@ -44,6 +44,10 @@ CollectiveRun::CollectiveRun(const Ground& ground, const Expander::Chosen& chose
 }
 
 bool CollectiveRun::start() {
+  if (graph_.needs_network_reduction()) {
+    refusal_ = "the packet engine has no switches that reduce in the network (SHARP); flow has";
+    return false;
+  }
   std::vector<MessageId> first;
   for (MessageId m = 0; m < states_.size(); ++m)
     if (states_[m].waits_for == 0) first.push_back(m);

@@ -30,6 +30,8 @@ class CollectiveRun {
   [[nodiscard]] std::uint32_t message_count() const {
     return static_cast<std::uint32_t>(graph_.messages().size());
   }
+  // Cannot run for what its steps ask; start() says why.
+  [[nodiscard]] bool refuses() const { return graph_.needs_network_reduction(); }
   // Sends what waits for nothing. False, with refusal(), when there is no way between two ranks.
   bool start();
   bool progress(MessageId message, std::uint32_t packets, bool done);

@@ -84,7 +84,8 @@ class MessageGraphBuilder {
   }
 
   void take(const Step& step) {
-    if (step.size.count() == 0) return;
+    graph_.needs_network_reduction_ |= step.in_network;
+    if (step.size.count() == 0 || step.in_network) return;
     if (step.in_switch) {
       close();
       take_switch_step(step);

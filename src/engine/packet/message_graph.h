@@ -40,6 +40,8 @@ class MessageGraph {
   MessageGraph(const collective::Algorithm& algorithm, const collective::Request& request,
                const collective::ChannelPlan& plan, const collective::Fluid& fluid);
 
+  // Some steps are reduced or multicast by the network's own switches, which no message can show.
+  [[nodiscard]] bool needs_network_reduction() const { return needs_network_reduction_; }
   [[nodiscard]] std::span<const Message> messages() const { return messages_; }
   [[nodiscard]] std::span<const Dependency> before(MessageId m) const {
     return std::span(before_).subspan(before_begin_[m], before_begin_[m + 1] - before_begin_[m]);
@@ -50,6 +52,7 @@ class MessageGraph {
 
  private:
   friend class MessageGraphBuilder;
+  bool needs_network_reduction_ = false;
   std::vector<Message> messages_;
   std::vector<std::uint32_t> before_begin_, after_begin_;
   std::vector<Dependency> before_, after_;

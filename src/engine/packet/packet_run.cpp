@@ -138,7 +138,7 @@ void PacketRun::start_collective(work::OpId op, const work::CollectiveOp& collec
   state.ran.channels = chosen.channels;
   const CollectiveRun::Ground ground{setup_, &simulator_, &connector_};
   auto run = std::make_unique<CollectiveRun>(ground, chosen, collective.size, next_tag_);
-  if (run->message_count() == 0) {
+  if (run->message_count() == 0 && !run->refuses()) {
     simulator_.set_timer(run->earliest_end(), op.value);
     return;
   }
