@@ -75,6 +75,15 @@ std::int64_t rounds_of(std::int64_t pods) {
   return pods + pods % 2 - 1;
 }
 
+// Circuits on the spine of a pod that has most: rounds go to the spines in turn, each as a whole,
+// and the last one may be short.
+std::int64_t most_circuits(std::int64_t circuits, std::int64_t rounds, std::int64_t spines) {
+  const std::int64_t groups = (circuits + rounds - 1) / rounds;
+  const std::int64_t of_one = (groups + spines - 1) / spines;
+  const bool short_one = (groups - 1) % spines == 0;  // the short round is the last of the fullest
+  return (of_one - 1) * rounds + (short_one ? circuits - (groups - 1) * rounds : rounds);
+}
+
 // Servers fill the pods in order, as equally as whole servers allow.
 std::size_t pod_of(std::size_t server, std::size_t servers, std::int64_t pods) {
   return server * static_cast<std::size_t>(pods) / servers;
@@ -162,7 +171,7 @@ ClosAnswer OpticalCircuit::plan(const Inputs& inputs, const HostPorts& ports) co
   const ClosTier& leaf = plan.tiers.front();
   const std::int64_t spines = top.switches();
   const std::int64_t down = plan.tiers.size() == 1 ? leaf.children : top.children * leaf.bundle;
-  const std::int64_t needed = down + (circuits + spines - 1) / spines;
+  const std::int64_t needed = down + most_circuits(circuits, rounds, spines);
   const int radix = tier_class(inputs, static_cast<int>(plan.tiers.size())).radix;
   if (needed > radix) {
     answer.refusals.push_back(

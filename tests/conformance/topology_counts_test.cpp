@@ -389,6 +389,20 @@ TEST(TopologyCounts, Nvl72TogetherWithRails) {
       "a domain of 19 servers has 76 GPUs x 1 links = 76 ports on each chip, 'nvswitch' has 72");
 }
 
+// 3 pods meet in 3 rounds, which go to one spine as a whole: 2 links down and 3 circuits are 5
+// ports on a spine of 4, though 3 circuits over 3 spines would be one each.
+TEST(OpticalCircuit, ARoundOfCircuitsNeedsItsPortsOnOneSpine) {
+  const Sketch sketch{
+      .topology = "optical_circuit",
+      .servers = std::vector<test::ServerSketch>(6, {1, 1, 1}),
+      .radix = 4,
+      .parameters = {{"pods", 3}, {"circuits", 3}, {"spines", 3}, {"leaf_hosts", 1}}};
+  const auto refusals = topology::find_topology("optical_circuit")->refuse(Prepared(sketch).inputs);
+  ASSERT_EQ(refusals.size(), 1u);
+  EXPECT_NE(refusals[0].find("need 5 ports on a spine, its radix is 4"), std::string::npos)
+      << refusals[0];
+}
+
 // 12 hosts, 2 to a leaf of radix 4: 6 leaves, which 5 pods could share; a top switch has 4 ports.
 TEST(FatTree, RefusesMorePodsThanATopSwitchHasPorts) {
   const Sketch sketch{.topology = "fat_tree",
