@@ -32,7 +32,7 @@ std::vector<int> tiers_of(const Dump& dump) {
     if (cable.a.on_switch && cable.b.on_switch) {
       neighbours[cable.a.device].push_back(cable.b.device);
       neighbours[cable.b.device].push_back(cable.a.device);
-    } else {
+    } else if (cable.a.on_switch || cable.b.on_switch) {  // not two hosts back to back
       ++hosts[cable.a.on_switch ? cable.a.device : cable.b.device];
     }
   }

@@ -49,6 +49,9 @@ class TopoReader {
       : file_(source.file), inputs_(&inputs), lines_(lines_of(source.text)) {}
 
   NetworkDump read(std::string_view text) {
+    if (!looks_so(lines_))
+      throw InputError({file_, 1, 1}, "this is no topology text of SimAI or ns-3",
+                       "line 1 holds counts, line 2 the ids of switches, then come links");
     read_head();
     diagnostics_.throw_if_any(text);
     name_devices();

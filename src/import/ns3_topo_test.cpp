@@ -38,6 +38,11 @@ TEST(Ns3Topo, DualTopOfRackIsOneNicWithTwoPorts) {
   EXPECT_EQ(built.device_class(built.of_kind(DeviceKind::nic)[0]).ports, 2);
 }
 
+TEST(Ns3Topo, RefusesAnEmptyText) {
+  EXPECT_THROW(read(""), InputError);
+  EXPECT_THROW(read("3 1\n2\n0 2 200Gbps 0.005ms 0\n"), InputError);
+}
+
 TEST(Ns3Topo, NamesEveryFaultyLink) {
   try {
     read("3 1 3\n2\n0 2 200Gbps 0.005ms 0\n1 9 200Gbps 0.005ms 0\n1 2 200 0.005ms 0\n");
