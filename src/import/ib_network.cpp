@@ -99,11 +99,12 @@ class Network {
     NetworkDump::End end;
   };
 
-  std::string unique(std::string wanted, const std::string& id) {
+  // Never empty: an id of blanks alone cleans to nothing.
+  std::string unique(const std::string& wanted, const std::string& id) {
     std::string name = wanted;
     if (name.empty() || !names_.insert(name).second) {
       name = wanted.empty() ? clean(id) : wanted + "." + clean(id);
-      while (!names_.insert(name).second) name += "_";
+      while (name.empty() || !names_.insert(name).second) name += "_";
     }
     return name;
   }

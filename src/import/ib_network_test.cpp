@@ -86,6 +86,15 @@ TEST(IbDump, ASwitchNamedLikeANicKeepsAnotherName) {
   EXPECT_EQ(count(f, DeviceKind::network_switch), 1u);
 }
 
+// Blanks are no part of a name, and an id may be nothing else. Found by fuzzing.
+TEST(IbDump, NodesWhoseIdIsBlankStillHaveNames) {
+  const fabric::Fabric f =
+      import_dump("Switch 8 \" \" \"\"\n[1] \"  \"[1]\nCa 1 \"  \" \"\"\n[1] \" \"[1]\n");
+  ASSERT_EQ(count(f, DeviceKind::network_switch), 1u);
+  EXPECT_EQ(f.name(f.of_kind(DeviceKind::network_switch)[0]), "_");
+  EXPECT_EQ(f.name(f.of_kind(DeviceKind::nic)[0]), "__/nic0") << "the switch has the name _";
+}
+
 TEST(IbDump, RatesFollowFromLanesAndCoding) {
   EXPECT_EQ(*ib_rate(4, "SDR"), BitRate::gigabits_per_second(8));  // 4 x 2.5 GBd x 8/10
   EXPECT_EQ(*ib_rate(4, "QDR"), BitRate::gigabits_per_second(32));
