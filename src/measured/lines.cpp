@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "base/text.h"
 
 namespace weft::measured {
@@ -46,6 +49,12 @@ std::optional<double> cell_number(std::string_view cell, const Line& line, const
   diagnostics.add({file, line.number, column}, fmt::format("'{}' is not a number", cell),
                   "the line looks like a table row; remove it, or mend the cell");
   return std::nullopt;
+}
+
+std::int64_t whole_number(double value) {
+  constexpr double kMost = 4.611686018427387904e18;  // 2^62
+  if (std::isnan(value)) return 0;
+  return static_cast<std::int64_t>(std::floor(std::clamp(value, -kMost, kMost)));
 }
 
 }  // namespace weft::measured

@@ -24,4 +24,7 @@ std::vector<Line> lines_of(std::string_view text);
 std::optional<double> cell_number(std::string_view cell, const Line& line, const std::string& file,
                                   Diagnostics& diagnostics);
 
+// The whole number nearest below, at the ends of the range for what lies beyond; NaN is 0.
+std::int64_t whole_number(double value);
+
 }  // namespace weft::measured

@@ -112,6 +112,22 @@ TEST(Perftest, LatencyTakesTheTypicalValue) {
   EXPECT_DOUBLE_EQ(table.rows[0].time_us, 0.98);
 }
 
+// A cell that slipped into the wrong column: no run takes -1 us. Found by fuzzing.
+TEST(ReadAny, RefusesRowsThatNoRunCanGive) {
+  for (const char* typical : {"-1", "inf", "1e999"}) {
+    const std::string log = std::string("# OSU MPI Latency Test v7.3\n# Size Latency (us)\n8 ") +
+                            typical + "\n16 1.6\n";
+    try {
+      read_any(log, "log");
+      FAIL() << typical;
+    } catch (const InputError& error) {
+      ASSERT_EQ(error.diagnostics().size(), 1u);
+      EXPECT_EQ(error.diagnostics()[0].where.line, 3);
+      EXPECT_FALSE(error.diagnostics()[0].hint.empty());
+    }
+  }
+}
+
 TEST(Osu, LatencyAndBandwidth) {
   const Table latency = read_any(
       "# OSU MPI Latency Test v7.3\n# Size          Latency (us)\n8                       1.52\n",

@@ -96,8 +96,7 @@ class TableReader {
     row.time_us = number(cells[first], line).value_or(0);
     row.busbw_gb_per_s = number(cells[first + 2], line);
     row.in_place_time_us = number(cells[first + columns_.half], line);
-    if (columns_.half > 3)
-      row.wrong = static_cast<std::int64_t>(number(cells[first + 3], line).value_or(0));
+    if (columns_.half > 3) row.wrong = whole_number(number(cells[first + 3], line).value_or(0));
     table_.rows.push_back(row);
   }
 

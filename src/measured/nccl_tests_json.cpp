@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/json.h"
+#include "measured/lines.h"
 #include "measured/measured.h"
 
 namespace weft::measured {
@@ -26,13 +27,13 @@ std::optional<double> time_of(const JsonValue* body) {
 
 Row row_of(const JsonValue& entry) {
   Row row;
-  row.size = Bytes(static_cast<std::int64_t>(number_of(&entry, "size").value_or(0)));
+  row.size = Bytes(whole_number(number_of(&entry, "size").value_or(0)));
   row.type = text_of(entry, "type");
   row.redop = text_of(entry, "redop");
   const JsonValue* out = entry.find("out_of_place");
   row.time_us = time_of(out).value_or(0);
   row.busbw_gb_per_s = number_of(out, "bus_bw");
-  row.wrong = static_cast<std::int64_t>(number_of(out, "nwrong").value_or(0));
+  row.wrong = whole_number(number_of(out, "nwrong").value_or(0));
   row.in_place_time_us = time_of(entry.find("in_place"));
   return row;
 }

@@ -1,5 +1,7 @@
 // One JSON object a line, as rccl-tests writes with -Z json: name, size, type, redop, inPlace,
 // time, algBw, busBw, #wrong, gpus. The in-place line of a size is joined to its out-of-place line.
+#include <algorithm>
+
 #include "base/json.h"
 #include "base/text.h"
 #include "measured/lines.h"
@@ -52,8 +54,8 @@ class RcclJsonLinesReader final : public Reader {
       table.test = test->text;
       table.kind = work::parse_collective(to_lower(test->text));
     }
-    table.ranks = static_cast<int>(number_of(entry, "gpus"));
-    const Bytes size(static_cast<std::int64_t>(number_of(entry, "size")));
+    table.ranks = static_cast<int>(std::clamp(number_of(entry, "gpus"), 0.0, 1e9));
+    const Bytes size(whole_number(number_of(entry, "size")));
     const bool in_place = number_of(entry, "inPlace") != 0;
     if (in_place && !table.rows.empty() && table.rows.back().size == size) {
       table.rows.back().in_place_time_us = number_of(entry, "time");
@@ -63,7 +65,7 @@ class RcclJsonLinesReader final : public Reader {
     row.size = size;
     row.time_us = number_of(entry, "time");
     row.busbw_gb_per_s = number_of(entry, "busBw");
-    row.wrong = static_cast<std::int64_t>(number_of(entry, "#wrong"));
+    row.wrong = whole_number(number_of(entry, "#wrong"));
     row.line = line;
     table.rows.push_back(row);
   }

@@ -18,6 +18,11 @@ std::optional<TextAt> optional_text(Fields& fields, std::string_view key) {
   return std::nullopt;
 }
 
+// For a key that is there, with whatever value.
+TextAt text_of(Fields& fields, std::string_view key) {
+  return {fields.required_string(key), fields.where_of(key)};
+}
+
 // `after: a` or `after: [a, b]`.
 std::vector<TextAt> read_after(Fields& fields, Diagnostics& diagnostics) {
   std::vector<TextAt> ids;
@@ -87,10 +92,10 @@ void read_form(Fields& fields, Diagnostics& diagnostics, WorkItem& item) {
   }
   if (collective) {
     item.form = WorkItem::Form::collective;
-    item.name = *optional_text(fields, "collective");
+    item.name = text_of(fields, "collective");
   } else if (pattern) {
     item.form = WorkItem::Form::pattern;
-    item.name = *optional_text(fields, "pattern");
+    item.name = text_of(fields, "pattern");
   } else if (transfer) {
     read_transfer(fields, diagnostics, item);
   } else if (compute) {

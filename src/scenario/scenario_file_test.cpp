@@ -63,11 +63,13 @@ stak: rocev2
 work:
   - {collective: all_reduce, size: 256}
   - {transfer: [0], size: 1MiB, after: nobody}
+  - {collective, size: 1MiB}
+  - {pattern: [ring], size: 1MiB}
 )",
                    "s.yaml");
     FAIL();
   } catch (const InputError& error) {
-    ASSERT_EQ(error.diagnostics().size(), 4u) << error.what();
+    ASSERT_EQ(error.diagnostics().size(), 6u) << error.what();
     for (const Diagnostic& diagnostic : error.diagnostics()) {
       EXPECT_GT(diagnostic.where.line, 0);
       EXPECT_FALSE(diagnostic.hint.empty()) << diagnostic.what;
