@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <set>
 
 #include "base/random.h"
 
@@ -172,10 +171,9 @@ Time Connector::sending_time(const Connected& way, std::int64_t bytes) const {
   return bytes / connection.payload * slowest / at_once;
 }
 
-// Where routes spread a flow's packets: other ways through the network between the same NICs, in
-// the order in which random packets meet them. Each takes an equal part.
-void Connector::add_ways(std::vector<Chain>& chains) const {
-  constexpr std::size_t kMostWays = 64, kMostMisses = 64;
+// Where routes spread a flow's packets: other ways through the network between the same NICs. Each
+// takes an equal part.
+void Connector::add_ways(std::vector<Chain>& chains) {
   const fabric::Fabric& fabric = *setup_->fabric;
   const std::vector<Segment> known = chains.front().segments;
   const auto in_network = [&](const Segment& segment) {
@@ -183,18 +181,8 @@ void Connector::add_ways(std::vector<Chain>& chains) const {
   };
   const auto first = std::find_if(known.begin(), known.end(), in_network);
   const auto last = std::find_if_not(first, known.end(), in_network);
-  const fabric::DeviceId from = fabric.from(first->link), to = fabric.to(std::prev(last)->link);
-  std::set<std::vector<fabric::LinkId>> seen;
-  std::vector<fabric::LinkId> way;
   chains.clear();
-  for (std::uint64_t draw = 0, misses = 0; chains.size() < kMostWays && misses < kMostMisses;
-       ++draw) {
-    way.clear();
-    setup_->routes->path(from, to, hash_combine(setup_->options.seed, draw), way);
-    if (!seen.insert(way).second) {
-      ++misses;
-      continue;
-    }
+  for (const WayLinks& way : ways_between(first->link, std::prev(last)->link)) {
     Chain& chain = chains.emplace_back();
     chain.share = 1;
     chain.segments.assign(known.begin(), first);
@@ -204,6 +192,31 @@ void Connector::add_ways(std::vector<Chain>& chains) const {
     }
     chain.segments.insert(chain.segments.end(), last, known.end());
   }
+}
+
+// NICs with one cable each have between them what their switches have between them, which is
+// worked out once.
+std::vector<WayLinks> Connector::ways_between(fabric::LinkId out, fabric::LinkId in) {
+  const fabric::Fabric& fabric = *setup_->fabric;
+  const fabric::DeviceId from = fabric.from(out), to = fabric.to(in);
+  const auto cables = [&](fabric::DeviceId nic) {
+    const auto links = fabric.out_links(nic);
+    return std::count_if(links.begin(), links.end(), [&](fabric::LinkId link) {
+      return fabric::is_network(fabric.link_class(link).kind);
+    });
+  };
+  const std::pair switches{fabric.to(out), fabric.from(in)};
+  const std::uint64_t seed =
+      hash_combine(hash_combine(setup_->options.seed, switches.first.value), switches.second.value);
+  if (cables(from) > 1 || cables(to) > 1) return balanced_ways(*setup_->routes, from, to, seed);
+  const auto [known, is_new] = ways_.try_emplace(switches);
+  if (is_new) known->second = balanced_ways(*setup_->routes, from, to, seed);
+  std::vector<WayLinks> ways = known->second;
+  for (WayLinks& way : ways) {
+    way.front() = out;
+    way.back() = in;
+  }
+  return ways;
 }
 
 // What the switch behind the link adds, as the data path has it.
@@ -262,6 +275,10 @@ Connected Connector::make(const fabric::DataPath& path) {
     connection.window = static_cast<std::uint32_t>(packets) +
                         static_cast<std::uint32_t>(simulator_->options().ack_every);
   }
+  // Flows that all began with one way would meet there, packet after packet.
+  if (out.crosses_network && connection.stripes > 1)
+    connection.next_stripe = static_cast<std::uint32_t>(
+        hash_combine(setup_->options.seed, connection.stripe_begin) % connection.stripes);
   out.connection = simulator_->add_connection(connection);
   return out;
 }

@@ -13,6 +13,7 @@
 
 #include "engine/engine.h"
 #include "engine/packet/simulator.h"
+#include "engine/packet/ways.h"
 
 namespace weft::engine::packet {
 
@@ -56,7 +57,8 @@ class Connector {
 
  private:
   Connected make(const fabric::DataPath& path);
-  void add_ways(std::vector<Chain>& chains) const;
+  void add_ways(std::vector<Chain>& chains);
+  std::vector<WayLinks> ways_between(fabric::LinkId out, fabric::LinkId in);
   [[nodiscard]] Duration forwarding(fabric::LinkId into) const;
   void add_chains(const std::vector<Chain>& chains, Connection& connection);
   [[nodiscard]] Time add_up(std::uint32_t path, std::uint32_t bytes) const;
@@ -65,6 +67,7 @@ class Connector {
   Simulator* simulator_;
   std::map<Ends, Connected> known_;
   std::map<std::pair<fabric::DeviceId, bool>, Connected> to_switches_;
+  std::map<std::pair<fabric::DeviceId, fabric::DeviceId>, std::vector<WayLinks>> ways_;
   std::string refusal_;
 };
 

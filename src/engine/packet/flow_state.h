@@ -13,6 +13,7 @@ struct Connection {
   std::uint32_t path = 0;      // of data; with several stripes the first of them
   std::uint32_t ack_path = 0;  // the way back; kNone: nothing is acknowledged (inside servers)
   std::uint32_t stripe_begin = 0, stripes = 1;  // of stripe_path
+  std::uint32_t next_stripe = 0;                // of the next flow's first packet
   std::uint32_t payload = 4096;                 // bytes of a full packet
   std::uint32_t overhead = 0;                   // wire bytes around it
   std::uint32_t window = 1;                     // packets that may be unacknowledged

@@ -25,7 +25,7 @@ std::uint32_t Simulator::start_flow(const FlowSpec& spec) {
     flow = free_flows_.back();
     free_flows_.pop_back();
   }
-  const Connection& connection = connections_[spec.connection];
+  Connection& connection = connections_[spec.connection];
   const std::int64_t packets = (spec.bytes + connection.payload - 1) / connection.payload;
   CHECK(packets < kNone);
   Sender& sender = senders_[flow] = {};
@@ -33,6 +33,10 @@ std::uint32_t Simulator::start_flow(const FlowSpec& spec) {
   sender.released = std::min(spec.released, sender.total);
   sender.window = connection.ack_path == kNone ? kNone : connection.window;
   sender.connection = spec.connection;
+  // Where the flow before it ends: one-packet flows would all take the first way otherwise.
+  sender.stripe = connection.next_stripe;
+  connection.next_stripe =
+      static_cast<std::uint32_t>((connection.next_stripe + packets) % connection.stripes);
   sender.tell_sent = spec.tell_sent;
   sender.last_payload = static_cast<std::uint32_t>(spec.bytes - (packets - 1) * connection.payload);
   sender.not_before = std::max(now_, spec.start);
