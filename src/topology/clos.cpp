@@ -203,9 +203,12 @@ ClosedForm ClosTopology::closed_form(const Inputs& inputs) const {
   form.hosts = ports.count();
   form.switches = 0;
   form.switch_links = 0;
-  for (const ClosTier& tier : tiers) {
-    *form.switches += answer.plan.planes * tier.switches();
-    *form.switch_links += answer.plan.planes * tier.switches() * tier.up();
+  for (std::size_t t = 0; t < tiers.size(); ++t) {
+    const std::int64_t switches = answer.plan.planes * tiers[t].switches();
+    form.tiers.push_back({answer.plan.tier_words[t], static_cast<int>(t) + 1, switches,
+                          switches * tiers[t].up(), 0});
+    *form.switches += switches;
+    *form.switch_links += switches * tiers[t].up();
   }
   // Farthest: in different blocks under the top. Up: any parent, any cable; down: the one switch
   // that leads to the destination (with a mesh: any of the block's), any cable of the bundle.

@@ -154,6 +154,7 @@ ClosedForm Dragonfly::closed_form(const Inputs& inputs) const {
   form.hosts = ports;
   form.switches = s.a * s.g;
   form.switch_links = s.g * s.a * (s.a - 1) / 2 + s.bundle() * s.g * (s.g - 1) / 2;
+  form.tiers = {{"router", 1, *form.switches, 0, *form.switch_links}};
   const bool full = ports == s.p * s.a * s.g;
   // Local, global, local joins any two switches. Where two hops cannot reach all of them (a - 1
   // local, h global, and one more of either kind), some pair needs all three.

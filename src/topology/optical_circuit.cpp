@@ -211,7 +211,9 @@ ClosedForm OpticalCircuit::closed_form(const Inputs& inputs) const {
   const std::int64_t pods = plan.planes, rounds = rounds_of(pods);
   const std::int64_t spines = plan.tiers.back().switches();
   form.parts = 1;
-  *form.switch_links += circuits * (pods / 2);  // pairs of a circuit switch, one sits out if odd
+  // Pairs of a circuit switch; one pod sits out if their number is odd.
+  form.tiers.back().links_across = circuits * (pods / 2);
+  *form.switch_links += form.tiers.back().links_across;
   const bool one_tier = plan.tiers.size() == 1;
   form.diameter_switches = one_tier ? 2 : 4;
   // To a leaf of the last pod: the circuits of the round in which the first pod meets the last,

@@ -157,8 +157,12 @@ ClosedForm ScaleAcross::closed_form(const Inputs& inputs) const {
   const std::int64_t links = whole(inputs, "gateway_links"), wan = whole(inputs, "wan_links");
   const std::int64_t tops = plan.tiers.back().switches();
   form.parts = 1;
-  *form.switches += sites * gateways;
-  *form.switch_links += sites * gateways * tops * links + sites * (sites - 1) / 2 * gateways * wan;
+  const TierCounts gateway = {"gateway", form.tiers.back().tier + 1, sites * gateways, 0,
+                              sites * (sites - 1) / 2 * gateways * wan};
+  form.tiers.back().links_up = sites * gateways * tops * links;
+  form.tiers.push_back(gateway);
+  *form.switches += gateway.switches;
+  *form.switch_links += sites * gateways * tops * links + gateway.links_across;
   form.oversubscription.resize(plan.tiers.size() - 1);
   // Up to a top switch, to any gateway, across, and down again.
   form.diameter_switches = 2 * static_cast<int>(plan.tiers.size()) + 2;

@@ -70,6 +70,7 @@ ClosedForm ScaleUpAlone::closed_form(const Inputs& inputs) const {
   }
   form.switches = static_cast<std::int64_t>(domains.size()) * domain.chips;
   form.switch_links = 0;
+  form.tiers = {{"chip", 1, *form.switches, 0, 0}};
   if (domains.size() > 1) return form;  // domains are not joined: no distance, no cut
   form.diameter_switches = 1;
   // GPU to GPU: through any chip, over the one bundle each way.

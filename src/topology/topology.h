@@ -51,6 +51,15 @@ struct Inputs {
   std::optional<ScaleUp> scale_up;
 };
 
+// What a parts list counts of one tier, all planes together.
+struct TierCounts {
+  std::string name;  // "leaf", "spine", "gateway", "chip"
+  int tier = 1;      // 1: next to the hosts
+  std::int64_t switches = 0;
+  std::int64_t links_up = 0;      // cables to the tier above
+  std::int64_t links_across = 0;  // cables between switches of this tier (groups, pods, sites)
+};
+
 // Counts a correct build has; nullopt where the family states none. An endpoint is a network port
 // of a NIC; where no NIC is cabled (row scale_up alone) it is a GPU and a switch is an NVSwitch
 // chip. Gateways count as switches. Where the network falls into `parts` that no link joins (rails,
@@ -66,6 +75,7 @@ struct ClosedForm {
   // The cut that `bisection` speaks of: endpoints on the first so many tier-1 switches of each part
   // against the rest; 0: the first half of all endpoints against the rest.
   std::int64_t bisection_leaves = 0;
+  std::vector<TierCounts> tiers;  // leaf first; sums to `switches` and `switch_links`
   // By tier below the top: bandwidth down over bandwidth up, the most of any switch built.
   std::vector<double> oversubscription;
 };

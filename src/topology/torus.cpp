@@ -228,6 +228,7 @@ ClosedForm Torus::closed_form(const Inputs& inputs) const {
     *form.diameter_switches += static_cast<int>(shape.wrap ? size / 2 : size - 1);
     corner.push_back(shape.wrap ? std::min<std::int64_t>(size - 1, 1) : size - 1);
   }
+  form.tiers = {{"node", 1, nodes, 0, *form.switch_links}};
   form.shortest_paths = count_paths(corner, shape.links);
   // Across the first dimension of two or more, halved: two cables (one of a line) for each node of
   // a cross-section. Every line of nodes can fill its own cables.

@@ -4,6 +4,7 @@
 #include <rapidcheck.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "base/text.h"
@@ -43,6 +44,39 @@ std::string compare_structure(const Fabric& built) {
   return faults;
 }
 
+// Switches of each tier of the form and the cables between them, counted in the fabric.
+std::string compare_tiers(const Fabric& built, const Measured& measured, const ClosedForm& form) {
+  std::map<int, topology::TierCounts> found;
+  for (const DeviceId s : measured.switches) ++found[built.info(s).tier].switches;
+  for (std::size_t l = 0; l < built.link_count(); l += 2) {
+    const DeviceId a = built.from(fabric::LinkId(l)), b = built.to(fabric::LinkId(l));
+    const auto is_switch = [&](DeviceId d) {
+      return std::binary_search(measured.switches.begin(), measured.switches.end(), d);
+    };
+    if (!is_switch(a) || !is_switch(b)) continue;
+    const int lower = std::min(built.info(a).tier, built.info(b).tier);
+    if (built.info(a).tier == built.info(b).tier) {
+      ++found[lower].links_across;
+    } else {
+      ++found[lower].links_up;
+    }
+  }
+  std::string faults;
+  if (found.size() != form.tiers.size()) {
+    return fmt::format("tiers: stated {}, measured {}; ", form.tiers.size(), found.size());
+  }
+  for (const topology::TierCounts& tier : form.tiers) {
+    const topology::TierCounts& here = found[tier.tier];
+    if (here.switches == tier.switches && here.links_up == tier.links_up &&
+        here.links_across == tier.links_across)
+      continue;
+    faults += fmt::format("{}: stated {} with {} up and {} across, measured {}, {}, {}; ",
+                          tier.name, tier.switches, tier.links_up, tier.links_across, here.switches,
+                          here.links_up, here.links_across);
+  }
+  return faults;
+}
+
 std::string compare(const Inputs& inputs, const Fabric& built, const ClosedForm& form) {
   const Measured measured = test::measure(built);
   std::string faults = compare_structure(built);
@@ -54,6 +88,7 @@ std::string compare(const Inputs& inputs, const Fabric& built, const ClosedForm&
   faults += differs("switch links", form.switch_links, measured.switch_links);
   faults += differs("diameter", form.diameter_switches, measured.diameter_switches);
   faults += differs("shortest paths", form.shortest_paths, measured.shortest_paths);
+  faults += compare_tiers(built, measured, form);
   if (form.bisection) {
     const double flow =
         static_cast<double>(test::measure_bisection(built, measured, form.bisection_leaves)) /
