@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "collective/collective.h"
 #include "engine/packet_options.h"
@@ -25,6 +26,13 @@ struct Options {
   fabric::Via via = fabric::Via::automatic;
 };
 
+// From `when` on the link carries `factor` of its rate; 0: it is down.
+struct LinkChange {
+  Instant when;
+  fabric::LinkId link;
+  double factor = 1;
+};
+
 struct Setup {
   const fabric::Fabric* fabric = nullptr;
   const routing::Routes* routes = nullptr;
@@ -32,7 +40,8 @@ struct Setup {
   fabric::PathCosts costs;  // network part filled from the protocol stack
   collective::Constants constants;
   Options options;
-  PacketOptions packet;  // for the packet engine
+  PacketOptions packet;                  // for the packet engine
+  std::vector<LinkChange> link_changes;  // for the flow engine; the others refuse them
 };
 
 class Engine {

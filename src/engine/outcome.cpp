@@ -51,8 +51,23 @@ std::uint32_t Outcome::add_delay(std::uint32_t list, DelayCause cause, Duration 
     }
     entry = delays_[entry].next;
   }
+  if (free_delays_ != kEmptyList) {
+    const std::uint32_t taken = free_delays_;
+    free_delays_ = delays_[taken].next;
+    delays_[taken] = {cause, list, time};
+    return taken;
+  }
   delays_.push_back({cause, list, time});
   return static_cast<std::uint32_t>(delays_.size() - 1);
+}
+
+void Outcome::drop_delays(std::uint32_t list) {
+  while (list != kEmptyList) {
+    const std::uint32_t next = delays_[list].next;
+    delays_[list].next = free_delays_;
+    free_delays_ = list;
+    list = next;
+  }
 }
 
 result::Result Outcome::finish(std::string_view engine) {

@@ -40,6 +40,8 @@ class Outcome {
 
   // Lists of delays during the fluid phase; equal causes are added up. Returns the list's new head.
   std::uint32_t add_delay(std::uint32_t list, DelayCause cause, Duration time);
+  // The list is of no interest any more: its entries are used again.
+  void drop_delays(std::uint32_t list);
   void set_delays(work::OpId op, std::uint32_t list) { delays_of_[op.index()] = list; }
 
   [[nodiscard]] result::Result finish(std::string_view engine);
@@ -72,6 +74,7 @@ class Outcome {
   std::vector<Times> times_;
   std::vector<std::uint32_t> delays_of_;
   std::vector<Delay> delays_;
+  std::uint32_t free_delays_ = kEmptyList;
   std::vector<Carried> carried_;       // transfers only
   std::vector<double> wire_bytes_;     // by link
   std::vector<result::OpSpan> spans_;  // names of what ran

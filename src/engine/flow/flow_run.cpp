@@ -1,15 +1,20 @@
 #include "engine/flow/flow_run.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <cmath>
+#include <string>
 
 #include "base/check.h"
+#include "base/errors.h"
 
 namespace weft::engine {
 
 namespace {
 
-constexpr std::uint32_t kNone = 0xffffffffu;
+// Room made at the start; more is made when it is needed.
+constexpr std::size_t kLinksPerOp = 8;
+constexpr std::size_t kFlowsAtOnce = 4096;
 
 }  // namespace
 
@@ -20,14 +25,26 @@ FlowRun::FlowRun(const Setup& setup, result::Probe* probe)
       outcome_(setup, expander_),
       graph_(setup.work),
       ops_(setup.work.ops.size()),
-      constraint_of_link_(setup.fabric->link_count(), kNone) {}
+      constraint_of_link_(setup.fabric->link_count(), kNone) {
+  // Most transfers use about eight links that few others use.
+  const std::size_t links = std::min(setup.fabric->link_count(), kLinksPerOp * ops_.size());
+  const std::size_t flows = std::min(ops_.size(), kFlowsAtOnce);
+  solver_.expect(links, flows);
+  finishing_.expect(links + 1, flows);
+  link_of_constraint_.reserve(links);
+  finishing_.set_level(kCapGroup, 1, Instant());
+}
 
 bool FlowRun::later(const Event& a, const Event& b) {
   if (a.when != b.when) return a.when > b.when;
+  const bool change_a = a.step == Step::link_change;
+  const bool change_b = b.step == Step::link_change;
+  if (change_a != change_b) return change_b;
   return a.op > b.op;
 }
 
 void FlowRun::schedule(Instant when, work::OpId op, Step step) {
+  if (step != Step::link_change) ++pending_;
   events_.push_back({when, op.value, step});
   std::push_heap(events_.begin(), events_.end(), later);
 }
@@ -38,10 +55,12 @@ result::Result FlowRun::run() {
     if (ops_[i].waits_for == 0)
       schedule(std::max(Instant(), setup_->work.ops[i].earliest), work::OpId(i), Step::start);
   }
-  while (!events_.empty() || !completions_.empty()) {
-    now_ = events_.empty() ? completions_.front_time() : events_.front().when;
-    if (!completions_.empty()) now_ = std::min(now_, completions_.front_time());
-    CHECK(now_ < Instant::never());  // flows that cannot move: no link of a fabric has rate 0
+  for (std::size_t i = 0; i < setup_->link_changes.size(); ++i)
+    schedule(setup_->link_changes[i].when, work::OpId(i), Step::link_change);
+  while (pending_ > 0 || !finishing_.empty()) {
+    now_ = events_.empty() ? finishing_.front_time() : events_.front().when;
+    if (!finishing_.empty()) now_ = std::min(now_, finishing_.front_time());
+    if (now_ == Instant::never()) refuse_stuck();
     process_instant();
     if (dirty_) solve();
   }
@@ -60,8 +79,8 @@ void FlowRun::process_instant() {
       std::pop_heap(events_.begin(), events_.end(), later);
       events_.pop_back();
       process(event);
-    } else if (!completions_.empty() && completions_.front_time() == now_) {
-      complete(completions_.front());
+    } else if (!finishing_.empty() && finishing_.front_time() == now_) {
+      complete(finishing_.front());
     } else {
       return;
     }
@@ -71,7 +90,11 @@ void FlowRun::process_instant() {
 
 void FlowRun::process(const Event& event) {
   const work::OpId op(std::size_t{event.op});
+  if (event.step != Step::link_change) --pending_;
   switch (event.step) {
+    case Step::link_change:
+      change_link(setup_->link_changes[event.op]);
+      break;
     case Step::start:
       start(op);
       break;
@@ -92,64 +115,75 @@ void FlowRun::start(work::OpId op) {
     schedule(now_ + compute->time, op, Step::end);
     return;
   }
-  const Duration latency = expander_.expand(op).latency;
+  const Expansion& expansion = expander_.expand(op);
+  const Duration latency = expansion.latency;
+  outcome_.carry(op, expansion);
+  define_flows(op, expansion);
   if (latency > Duration())
     schedule(now_ + latency, op, Step::begin_fluid);
   else
     begin_fluid(op);
 }
 
-void FlowRun::begin_fluid(work::OpId op) {
-  outcome_.times(op).fluid = now_;
-  const Expansion& expansion = expander_.expand(op);
-  outcome_.carry(op, expansion);
+void FlowRun::define_flows(work::OpId op, const Expansion& expansion) {
   OpState& state = ops_[op.index()];
-  state.cap = kNoCap;
+  state.first_flow = kNone;
+  state.cap = kNone;
   if (expansion.flows.size() > 1 && expansion.cap != Expansion::kUnlimited)
     state.cap = take_cap(expansion.cap);
-  for (const Expansion::Flow& flow : expansion.flows)
-    if (flow.bytes > 0) add_flow(op, expansion, flow);
-  if (state.flows_left == 0) end(op);
+  for (std::size_t i = expansion.flows.size(); i-- > 0;)
+    if (expansion.flows[i].bytes > 0) define_flow(op, expansion, expansion.flows[i]);
 }
 
-void FlowRun::add_flow(work::OpId op, const Expansion& expansion, const Expansion::Flow& flow) {
+void FlowRun::define_flow(work::OpId op, const Expansion& expansion, const Expansion::Flow& flow) {
   MaxMin::Limits limits{flow.weight, MaxMin::kUnlimited};
   uses_.clear();
   for (std::uint32_t i = flow.begin; i < flow.end; ++i)
     uses_.push_back({constraint_of(expansion.shares[i].link), expansion.shares[i].spent});
   OpState& state = ops_[op.index()];
-  if (state.cap != kNoCap)
+  if (state.cap != kNone)
     uses_.push_back({ConstraintId(std::size_t{state.cap}), 1});
   else
     limits.cap = expansion.cap;
-  const VariableId variable = solver_.add_variable(limits, uses_);
-  if (variable.index() >= flows_.size()) flows_.resize(variable.index() + 1);
-  Flow& added = flows_[variable.index()];
-  added = {};
-  added.op = op;
-  added.remaining = flow.bytes;
-  added.since = added.cause_since = now_;
-  completions_.set(variable.value, Instant::never());
-  ++state.flows_left;
-  dirty_ = true;
+  const VariableId variable = solver_.define_variable(limits, uses_);
+  if (variable.index() >= flows_.size()) {
+    flows_.resize(variable.index() + 1);
+    bytes_.resize(variable.index() + 1);
+  }
+  flows_[variable.index()] = {op.value, state.first_flow, {}};
+  bytes_[variable.index()] = flow.bytes;
+  state.first_flow = variable.value;
 }
 
-void FlowRun::complete(std::uint32_t number) {
-  Flow& flow = flows_[number];
-  if (flow.rate != MaxMin::kUnlimited) {
-    // The completion was rounded to a picosecond; what that leaves is less than one's worth.
-    const double left = flow.remaining - flow.rate * (now_ - flow.since).to_seconds();
-    CHECK(std::abs(left) <= flow.rate * 1e-12 + 1e-6 * (1 + flow.remaining));
+void FlowRun::begin_fluid(work::OpId op) {
+  outcome_.times(op).fluid = now_;
+  OpState& state = ops_[op.index()];
+  std::uint32_t next = kNone;
+  for (std::uint32_t flow = state.first_flow; flow != kNone; flow = next) {
+    next = flows_[flow].list;
+    flows_[flow].list = Outcome::kEmptyList;
+    flows_[flow].cause_since = now_;
+    solver_.activate(VariableId(std::size_t{flow}));
+    ++state.flows_left;
+    dirty_ = true;
   }
+  if (state.flows_left == 0) end(op);
+}
+
+void FlowRun::complete(std::uint32_t flow) {
   note_delay(flow);
-  completions_.erase(number);
-  solver_.remove_variable(VariableId(std::size_t{number}));
+  finishing_.remove(flow, now_);
+  solver_.remove_variable(VariableId(std::size_t{flow}));
   dirty_ = true;
-  OpState& state = ops_[flow.op.index()];
-  if (--state.flows_left > 0) return;
-  outcome_.set_delays(flow.op, flow.delays);
-  if (state.cap != kNoCap) free_caps_.push_back(state.cap);
-  end(flow.op);
+  const work::OpId op(std::size_t{flows_[flow].op});
+  OpState& state = ops_[op.index()];
+  if (--state.flows_left > 0) {
+    outcome_.drop_delays(flows_[flow].list);
+    return;
+  }
+  outcome_.set_delays(op, flows_[flow].list);
+  if (state.cap != kNone) free_caps_.push_back(state.cap);
+  end(op);
 }
 
 void FlowRun::end(work::OpId op) {
@@ -171,65 +205,115 @@ void FlowRun::end(work::OpId op) {
   }
 }
 
+void FlowRun::change_link(const LinkChange& change) {
+  if (link_factor_.empty()) link_factor_.assign(setup_->fabric->link_count(), 1);
+  link_factor_[change.link.index()] = change.factor;
+  const std::uint32_t constraint = constraint_of_link_[change.link.index()];
+  if (constraint == kNone) return;
+  solver_.set_capacity(ConstraintId(std::size_t{constraint}), rate_of(change.link));
+  dirty_ = true;
+}
+
+// Nothing will happen any more, but flows have bytes left: their links are down for good.
+void FlowRun::refuse_stuck() {
+  const std::uint32_t flow = finishing_.front();
+  const DelayCause cause = cause_of(flow);
+  const std::string& label = setup_->work.ops[flows_[flow].op].label;
+  throw InputError({"<work>"},
+                   fmt::format("op {}{} never ends: {} stays down", flows_[flow].op,
+                               label.empty() ? "" : " (" + label + ")",
+                               cause.link.valid() ? setup_->fabric->link_name(cause.link)
+                                                  : std::string("its cap")),
+                   "let the link come up again, or end the ops before it goes down");
+}
+
 void FlowRun::solve() {
   dirty_ = false;
   ++solve_count_;
-  for (VariableId variable : solver_.solve()) update(variable);
+  solver_.solve();
+  regroup();
+  if (probe_ != nullptr) report_rates();
   check_capacities();
 }
 
-void FlowRun::update(VariableId variable) {
-  Flow& flow = flows_[variable.index()];
-  const DelayCause cause = cause_of(variable);
-  if (cause != flow.cause) {
+// Takes flows with a new bottleneck out of their old groups at the old levels, then sets the new
+// levels, then puts them into their new groups.
+void FlowRun::regroup() {
+  left_.clear();
+  for (VariableId variable : solver_.moved()) {
+    const std::uint32_t flow = variable.value;
+    if (!finishing_.contains(flow)) {
+      left_.push_back(bytes_[flow] / solver_.weight(variable));
+      continue;
+    }
     note_delay(flow);
-    flow.cause = cause;
+    const bool capped = finishing_.group_of(flow) == kCapGroup;
+    const double work = finishing_.remove(flow, now_);
+    left_.push_back(capped ? work * level_at_cap(variable) : work);
   }
-  const double rate = solver_.rate(variable);
-  if (rate == flow.rate) return;
-  flow.remaining = std::max(0.0, flow.remaining - flow.rate * (now_ - flow.since).to_seconds());
-  flow.since = now_;
-  flow.rate = rate;
-  Instant completion = Instant::never();
-  if (rate == MaxMin::kUnlimited)
-    completion = now_;
-  else if (rate > 0)
-    completion = now_ + Duration::from_seconds(flow.remaining / rate);
-  completions_.set(variable.value, completion);
-  if (probe_ != nullptr && rate != MaxMin::kUnlimited)
-    probe_->flow_rate(flow.op.value, now_, BitRate::from_gigabytes_per_second(rate * 1e-9));
+  for (ConstraintId constraint : solver_.relevelled()) {
+    const double level = solver_.level(constraint);
+    finishing_.set_level(constraint.value + 1, level == MaxMin::kUnlimited ? 0 : level, now_);
+  }
+  for (std::size_t i = 0; i < left_.size(); ++i) {
+    const VariableId variable = solver_.moved()[i];
+    const auto bottleneck = solver_.bottleneck(variable);
+    if (bottleneck)
+      finishing_.insert(variable.value, bottleneck->value + 1, left_[i], now_);
+    else
+      finishing_.insert(variable.value, kCapGroup, left_[i] / level_at_cap(variable), now_);
+  }
 }
 
-void FlowRun::note_delay(Flow& flow) {
-  flow.delays = outcome_.add_delay(flow.delays, flow.cause, now_ - flow.cause_since);
-  flow.cause_since = now_;
+// Level of a variable that its cap holds down; without links and cap it has no limit.
+double FlowRun::level_at_cap(VariableId variable) const {
+  return solver_.cap(variable) / solver_.weight(variable);
 }
 
-DelayCause FlowRun::cause_of(VariableId variable) const {
-  const auto constraint = solver_.bottleneck(variable);
-  if (!constraint || !link_of_constraint_[constraint->index()].valid())
+void FlowRun::report_rates() {
+  const auto report = [this](std::uint32_t flow) {
+    const double rate = solver_.rate(VariableId(std::size_t{flow}));
+    if (rate != MaxMin::kUnlimited)
+      probe_->flow_rate(flows_[flow].op, now_, BitRate::from_gigabytes_per_second(rate * 1e-9));
+  };
+  for (VariableId variable : solver_.moved()) report(variable.value);
+  for (ConstraintId constraint : solver_.relevelled())
+    for (std::uint32_t flow : solver_.held_by(constraint)) report(flow);
+}
+
+void FlowRun::note_delay(std::uint32_t flow) {
+  Flow& f = flows_[flow];
+  f.list = outcome_.add_delay(f.list, cause_of(flow), now_ - f.cause_since);
+  f.cause_since = now_;
+}
+
+DelayCause FlowRun::cause_of(std::uint32_t flow) const {
+  const std::uint32_t group = finishing_.group_of(flow);
+  if (group == kCapGroup || !link_of_constraint_[group - 1].valid())
     return {DelayCause::Kind::cap, {}};
-  return {DelayCause::Kind::link, link_of_constraint_[constraint->index()]};
+  return {DelayCause::Kind::link, link_of_constraint_[group - 1]};
 }
 
 // In debug builds: no solve may load a link beyond its rate.
 void FlowRun::check_capacities() const {
 #ifndef NDEBUG
-  for (std::uint32_t c : solver_.touched_constraints()) {
-    const ConstraintId constraint{std::size_t{c}};
+  for (ConstraintId constraint : solver_.relevelled())
     CHECK(solver_.load(constraint) <= solver_.capacity(constraint) * (1 + 1e-9));
-  }
 #endif
 }
 
 ConstraintId FlowRun::constraint_of(fabric::LinkId link) {
   std::uint32_t& constraint = constraint_of_link_[link.index()];
   if (constraint == kNone) {
-    constraint =
-        solver_.add_constraint(setup_->fabric->link_class(link).raw_rate.bytes_per_second()).value;
+    constraint = solver_.add_constraint(rate_of(link)).value;
     link_of_constraint_.push_back(link);
   }
   return ConstraintId(std::size_t{constraint});
+}
+
+double FlowRun::rate_of(fabric::LinkId link) const {
+  const double raw = setup_->fabric->link_class(link).raw_rate.bytes_per_second();
+  return link_factor_.empty() ? raw : raw * link_factor_[link.index()];
 }
 
 std::uint32_t FlowRun::take_cap(double capacity) {
