@@ -81,8 +81,9 @@ int run(const Arguments& arguments, const Streams& streams) {
   const engine::Engine& engine = arguments.given("engine") || !file.engine
                                      ? chosen_engine(arguments)
                                      : scenario::find_engine(*file.engine);
-  const result::Result result =
-      run_engine(engine, session.setup(scenario::build_work(file, session.fabric())), nullptr);
+  engine::Setup setup = session.setup(scenario::build_work(file, session.fabric()));
+  setup.link_changes = scenario::build_link_changes(file, session.fabric(), engine);
+  const result::Result result = run_engine(engine, setup, nullptr);
   const report::RunEcho echo{path, setup_json(file, text, session, engine, cluster),
                              session.cluster().notes};
   const std::string json = report::run_json(session.fabric(), result, echo);

@@ -26,7 +26,8 @@ struct Options {
   fabric::Via via = fabric::Via::automatic;
 };
 
-// From `when` on the link carries `factor` of its rate; 0: it is down.
+// From `when` on the link carries `factor` (0 to 1) of its rate; 0: it is down. Routes stay: what
+// would cross a link that is down waits until it is up.
 struct LinkChange {
   Instant when;
   fabric::LinkId link;
@@ -48,8 +49,13 @@ class Engine {
  public:
   virtual ~Engine() = default;
   [[nodiscard]] virtual std::string_view name() const = 0;
+  // Whether it heeds Setup::link_changes; if not, it refuses a setup that has any.
+  [[nodiscard]] virtual bool changes_links() const { return false; }
   // REQUIRES work::validate(setup.work) to be empty. `probe` may be null.
   [[nodiscard]] virtual result::Result run(const Setup& setup, result::Probe* probe) const = 0;
 };
+
+// For engines whose links keep their rates: throws InputError when the setup has link changes.
+void refuse_link_changes(const Setup& setup, std::string_view engine);
 
 }  // namespace weft::engine

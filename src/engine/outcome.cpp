@@ -151,10 +151,14 @@ void Outcome::describe_link(result::Bottleneck& out, const Blame& blame) {
     spent += share.spent;
     wire += share.wire;
   }
+  const bool changed = std::any_of(setup_->link_changes.begin(), setup_->link_changes.end(),
+                                   [&](const LinkChange& c) { return c.link == out.link; });
   out.name = setup_->fabric->link_name(out.link);
-  out.sentence = fmt::format(
-      "{} carries {} of its {} for {} of the time", out.name, percent(spent > 0 ? wire / spent : 1),
-      to_text_bytes(setup_->fabric->link_class(out.link).raw_rate), percent(out.share));
+  out.sentence =
+      fmt::format("{} carries {} of its {}{} for {} of the time", out.name,
+                  percent(spent > 0 ? wire / spent : 1),
+                  to_text_bytes(setup_->fabric->link_class(out.link).raw_rate),
+                  changed ? ", of which link_changes leave a share," : "", percent(out.share));
 }
 
 result::Bottleneck Outcome::bottleneck(Duration completion) {

@@ -134,6 +134,41 @@ WorkItem read_item(const YamlNode& node, Diagnostics& diagnostics) {
   return item;
 }
 
+// `link: A -> B` is one direction, `link: [A, B]` both.
+void read_link(Fields& fields, Diagnostics& diagnostics, LinkChangeItem& item) {
+  const char* hint = "write link: [leaf0, spine0] (both directions) or \"leaf0 -> spine0\" (one)";
+  const YamlNode* node = fields.required_node("link");
+  if (node == nullptr) return;
+  if (node->kind == YamlNode::Kind::sequence && node->items.size() == 2) {
+    item.from = {node->items[0].text, node->items[0].where};
+    item.to = {node->items[1].text, node->items[1].where};
+  } else if (const std::size_t arrow = node->text.find("->"); arrow != std::string::npos) {
+    item.both = false;
+    item.from = {std::string(trim(node->text.substr(0, arrow))), node->where};
+    item.to = {std::string(trim(node->text.substr(arrow + 2))), node->where};
+  }
+  if (item.from.text.empty() || item.to.text.empty())
+    diagnostics.add(node->where, "link takes the two devices that it joins", hint);
+}
+
+LinkChangeItem read_link_change(const YamlNode& node, Diagnostics& diagnostics) {
+  LinkChangeItem item;
+  item.where = node.where;
+  Fields fields(node, "link change", diagnostics);
+  if (node.kind != YamlNode::Kind::mapping) return item;
+  read_link(fields, diagnostics, item);
+  if (!fields.has("at"))
+    diagnostics.add(node.where, "this link change has no time", "add at: 10ms");
+  item.at = fields.optional_duration("at").value_or(Duration());
+  if (fields.has("rate") == fields.has("share"))
+    diagnostics.add(node.where, "a link change has either a rate or a share",
+                    "write rate: 200Gbps or share: 0.5; share: 0 is a link that is down");
+  item.rate = fields.optional_rate("rate");
+  item.share = fields.optional_double("share", 0, 1).value_or(1);
+  fields.finish();
+  return item;
+}
+
 // Ids are unique and every `after` names an earlier item, so that no cycle can be written.
 void check_ids(const ScenarioFile& scenario, Diagnostics& diagnostics) {
   std::vector<std::string> known;
@@ -184,6 +219,8 @@ ScenarioFile parse_scenario(std::string_view text, const std::string& file) {
         scenario.work.push_back(read_item(node, diagnostics));
       }
     }
+    for (const YamlNode& node : fields.optional_list("link_changes"))
+      scenario.link_changes.push_back(read_link_change(node, diagnostics));
     check_ids(scenario, diagnostics);
     fields.finish();
   }

@@ -39,6 +39,17 @@ struct WorkItem {
   SourcePosition where;
 };
 
+// One entry of `link_changes`: what cables carry from `at` on.
+struct LinkChangeItem {
+  TextAt from, to;   // devices; every cable between them
+  bool both = true;  // false: the direction from -> to only
+  Duration at;
+  std::optional<BitRate>
+      rate;  // of each cable and direction; else `share` of what it was built for
+  double share = 1;
+  SourcePosition where;
+};
+
 struct ScenarioFile {
   std::string file;
   std::optional<TextAt> cluster;
@@ -47,6 +58,7 @@ struct ScenarioFile {
   std::int64_t seed = 1;
   int queue_pairs = 1;
   std::vector<WorkItem> work;
+  std::vector<LinkChangeItem> link_changes;
 };
 
 // Throws InputError with every fault of the file.

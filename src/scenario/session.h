@@ -79,5 +79,9 @@ std::vector<std::string> engine_names();
 work::Work work_on_all_gpus(const fabric::Fabric& fabric, std::optional<std::uint32_t> gpus = {});
 // The scenario's items as ops. Throws InputError with positions in the scenario file.
 work::Work build_work(const ScenarioFile& scenario, const fabric::Fabric& fabric);
+// Its link changes, cable by cable. Throws InputError, also when `engine` cannot change rates.
+std::vector<engine::LinkChange> build_link_changes(const ScenarioFile& scenario,
+                                                   const fabric::Fabric& fabric,
+                                                   const engine::Engine& engine);
 
 }  // namespace weft::scenario

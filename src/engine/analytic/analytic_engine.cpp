@@ -76,6 +76,7 @@ class AnalyticEngine final : public Engine {
  public:
   [[nodiscard]] std::string_view name() const override { return "analytic"; }
   [[nodiscard]] result::Result run(const Setup& setup, result::Probe* probe) const override {
+    refuse_link_changes(setup, name());
     return AnalyticRun(setup, probe).run();
   }
 };

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/errors.h"
 #include "engine/test_cluster.h"
 
 namespace weft::engine {
@@ -40,6 +41,19 @@ TEST(AnalyticEngine, FollowsTheLongestChain) {
   EXPECT_EQ(result.completion, 36_us);
   EXPECT_EQ(result.bottleneck.name, "compute");
   EXPECT_DOUBLE_EQ(result.bottleneck.share, 1);
+}
+
+TEST(AnalyticEngine, RefusesLinkChangesByName) {
+  TestCluster cluster(hgx());
+  cluster.transfer(0, 8, 1_MiB);
+  cluster.setup.link_changes = {{Instant(), fabric::LinkId(0), 0.5}};
+  try {
+    analytic_engine().run(cluster.setup, nullptr);
+    FAIL() << "it has no notion of time-varying rates";
+  } catch (const InputError& error) {
+    EXPECT_EQ(error.diagnostics()[0].what, "the analytic engine has no link changes");
+    EXPECT_FALSE(error.diagnostics()[0].hint.empty());
+  }
 }
 
 }  // namespace

@@ -14,6 +14,9 @@ class CompletionQueue {
   [[nodiscard]] bool empty() const { return heap_.empty(); }
   [[nodiscard]] std::uint32_t front() const { return heap_.front(); }
   [[nodiscard]] Instant front_time() const { return when_[heap_.front()]; }
+  [[nodiscard]] bool contains(std::uint32_t flow) const {
+    return flow < place_.size() && place_[flow] != kAbsent;
+  }
   void set(std::uint32_t flow, Instant when);  // inserts or moves
   void erase(std::uint32_t flow);              // REQUIRES it to be in the queue
 

@@ -102,13 +102,17 @@ void FinishQueue::refresh() {
   for (std::uint32_t group : stale_) {
     Group& g = group_[group];
     g.stale = false;
+    if (g.heap.empty()) {
+      if (groups_.contains(group)) groups_.erase(group);
+      continue;
+    }
     Instant when = Instant::never();
-    if (!g.heap.empty()) {
-      const double left = std::max(0.0, flows_[g.heap.front()].tag - g.clock);
-      if (left == 0)
-        when = g.since;
-      else if (g.level > 0)
-        when = g.since + Duration::from_seconds(left / g.level);
+    const double left = std::max(0.0, flows_[g.heap.front()].tag - g.clock);
+    if (left == 0) {
+      when = g.since;
+    } else if (g.level > 0) {
+      const Duration wait = Duration::from_seconds(left / g.level);
+      if (wait < Instant::never() - g.since) when = g.since + wait;
     }
     groups_.set(group, when);
   }

@@ -53,6 +53,25 @@ TEST(FinishQueue, NothingEndsWhereTheLevelIsZero) {
   EXPECT_EQ(queue.front_time(), at_us(11));
 }
 
+TEST(FinishQueue, FrontIsAFlowThatWaitsEvenWhenNoneMoves) {
+  // Group 0 becomes empty, group 1 stands still: the front is flow 7, not what group 0 had.
+  FinishQueue queue;
+  queue.set_level(0, 1e6, at_us(0));
+  queue.insert(3, 0, 1, at_us(0));
+  queue.insert(7, 1, 1, at_us(0));
+  EXPECT_EQ(queue.front(), 3u);
+  queue.remove(3, at_us(1));
+  EXPECT_EQ(queue.front_time(), Instant::never());
+  EXPECT_EQ(queue.front(), 7u);
+}
+
+TEST(FinishQueue, AWaitThatNoClockCanHoldIsForEver) {
+  FinishQueue queue;
+  queue.set_level(1, 1e-300, at_us(5));
+  queue.insert(0, 1, 1, at_us(5));
+  EXPECT_EQ(queue.front_time(), Instant::never());
+}
+
 TEST(FinishQueue, EqualFlowsEndAtOneInstant) {
   FinishQueue queue;
   queue.set_level(1, 1e6 / 3, at_us(0));

@@ -9,6 +9,7 @@ namespace {
 class FlowEngine final : public Engine {
  public:
   [[nodiscard]] std::string_view name() const override { return "flow"; }
+  [[nodiscard]] bool changes_links() const override { return true; }
   [[nodiscard]] result::Result run(const Setup& setup, result::Probe* probe) const override {
     return FlowRun(setup, probe).run();
   }

@@ -98,6 +98,85 @@ TEST(FlowEngine, OpsWaitForDependenciesAndStartTimes) {
   EXPECT_NEAR(result.bottleneck.share, 400.0 / 511, 1e-9);
 }
 
+// The link of `cluster` with this name.
+fabric::LinkId link_named(const TestCluster& cluster, std::string_view from, std::string_view to) {
+  const fabric::Fabric& fabric = *cluster.setup.fabric;
+  return fabric.find_link(fabric.find(from).value(), fabric.find(to).value()).value();
+}
+
+TEST(FlowEngine, ALinkThatLosesHalfItsRateHalvesWhatIsLeft) {
+  // n bytes at b bytes/s; at time t (after latency l) the link falls to b/2. Moved by then:
+  // b (t - l). The rest takes (n - b (t - l)) / (b/2), so the end is t + 2 (n/b - (t - l)).
+  TestCluster cluster(hgx());
+  cluster.transfer(0, 8, 64_MiB);
+  const fabric::DataPath path = cluster.path(0, 8);
+  const Duration alone =
+      Duration::from_seconds(64.0 * (1 << 20) / path.bandwidth.bytes_per_second());
+  const Duration t = 500_us;
+  const fabric::LinkId link = link_named(cluster, "leaf0", "c/nic0");
+  cluster.setup.link_changes = {{Instant::at(t), link, 0.5}};
+  const result::Result result = run(cluster);
+  expect_time(result.completion, t + 2 * (alone - (t - path.latency)));
+  EXPECT_NE(result.bottleneck.sentence.find("link_changes"), std::string::npos)
+      << result.bottleneck.sentence;
+  // Back to its full rate 200 us later: it moved half as much in these, so it ends 100 us late.
+  cluster.setup.link_changes.push_back({Instant::at(t + 200_us), link, 1});
+  expect_time(run(cluster).completion, path.latency + alone + 100_us);
+}
+
+TEST(FlowEngine, ALinkThatIsDownHoldsItsFlowsUntilItIsUp) {
+  TestCluster cluster(hgx());
+  cluster.transfer(0, 8, 64_MiB);
+  cluster.transfer(1, 9, 64_MiB);  // by other NICs: not concerned
+  const Duration alone = cluster.path(0, 8).time(64_MiB);
+  const fabric::LinkId link = link_named(cluster, "a/nic0", "leaf0");
+  cluster.setup.link_changes = {{Instant::at(100_us), link, 0}, {Instant::at(400_us), link, 1}};
+  const result::Result result = run(cluster);
+  expect_time(result.ops[0].end.since_start(), alone + 300_us);
+  expect_time(result.ops[1].end.since_start(), cluster.path(1, 9).time(64_MiB));
+  // Down from before the start, and never up again.
+  cluster.setup.link_changes = {{Instant(), link, 0}};
+  try {
+    run(cluster);
+    FAIL() << "nothing can end";
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("op 0 never ends: a/nic0 -> leaf0 stays down"),
+              std::string::npos)
+        << error.what();
+  }
+}
+
+TEST(FlowEngine, ComputationOverlapsCommunication) {
+  // Backward of two layers, 1000 us each on ranks 0 and 1; the all-reduce of layer 1 (64 MiB) runs
+  // under layer 0's computation, that of layer 0 after it. Only the second is seen.
+  const auto step = [](bool overlap) {
+    TestCluster cluster(hgx());
+    std::vector<work::OpId> layer[2];
+    for (int l = 0; l < 2; ++l)
+      for (std::size_t rank = 0; rank < 2; ++rank)
+        layer[l].push_back(cluster.add(
+            work::Compute{work::RankId(rank), 1000_us},
+            l == 0 ? std::vector<work::OpId>{} : std::vector<work::OpId>{layer[0][rank]}));
+    work::CollectiveOp reduce;
+    reduce.group = work::GroupId(std::size_t{0});
+    reduce.size = 64_MiB;
+    const auto first = cluster.add(reduce, overlap ? layer[0] : layer[1]);
+    auto both = layer[1];
+    both.push_back(first);
+    cluster.add(reduce, both);
+    return run(cluster).completion;
+  };
+  TestCluster alone(hgx());
+  work::CollectiveOp reduce;
+  reduce.group = work::GroupId(std::size_t{0});
+  reduce.size = 64_MiB;
+  alone.add(reduce);
+  const Duration reduction = run(alone).completion;
+  ASSERT_LT(reduction, 1000_us);
+  EXPECT_EQ(step(true), 2000_us + reduction);
+  EXPECT_EQ(step(false), 2000_us + 2 * reduction);
+}
+
 TEST(FlowEngine, SmallMessagesWaitForLatency) {
   TestCluster cluster(hgx());
   cluster.transfer(0, 8, Bytes(8));

@@ -10,6 +10,7 @@ class PacketEngine final : public Engine {
  public:
   [[nodiscard]] std::string_view name() const override { return "packet"; }
   [[nodiscard]] result::Result run(const Setup& setup, result::Probe* probe) const override {
+    refuse_link_changes(setup, name());
     return packet::PacketRun(setup, probe).run();
   }
 };

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/errors.h"
 #include "engine/packet/test_network.h"
 
 namespace weft::engine::packet {
@@ -140,6 +141,19 @@ TEST(PacketEngine, OpsWaitForWhatTheyNeed) {
   EXPECT_EQ(result.ops[2].start, result.ops[0].end);
   EXPECT_EQ(result.ops[2].end, result.ops[2].start);
   EXPECT_EQ(result.ops[3].end.since_start(), network.latency(0, 2));
+}
+
+TEST(PacketEngine, RefusesLinkChangesByName) {
+  TestNetwork network(1, 2, 0);
+  network.transfer(0, 1, Bytes(4096));
+  network.setup.link_changes = {{Instant(), fabric::LinkId(0), 0.5}};
+  try {
+    static_cast<void>(network.run());
+    FAIL() << "its links keep their rates";
+  } catch (const InputError& error) {
+    EXPECT_EQ(error.diagnostics()[0].what, "the packet engine has no link changes");
+    EXPECT_FALSE(error.diagnostics()[0].hint.empty());
+  }
 }
 
 }  // namespace
