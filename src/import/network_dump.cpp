@@ -224,6 +224,7 @@ class NetworkBuild {
       c.radix = given.radix;
       if (given.gateway) c.kind = DeviceKind::gateway;
       if (given.latency) c.forwarding_latency = *given.latency;
+      if (given.buffer) c.buffer = *given.buffer;
       const DeviceId device = builder_.add_device(
           builder_.device_class(c), {given.name, static_cast<std::uint8_t>(tiers[s]), -1, false});
       for (const auto& [key, value] : given.labels) builder_.set_label(device, key, value);

@@ -25,6 +25,7 @@ struct NetworkDump {
     std::string model;  // catalogue name; "" unknown
     int radix = 0;      // 0 unknown
     std::optional<Duration> latency;
+    std::optional<Bytes> buffer;  // of the whole switch
     NetworkLabels labels;
     std::optional<int> tier;  // none: from where the hosts are
     bool gateway = false;

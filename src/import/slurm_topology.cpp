@@ -67,10 +67,7 @@ class SlurmNetwork {
       NetworkDump::Host host;
       host.name = name;
       host.nics.resize(nics_);
-      for (std::size_t n = 0; n < nics_; ++n) {
-        host.nics[n].ports = ports_;
-        host.nics[n].labels = {{"rail", std::to_string(n)}};
-      }
+      for (NetworkDump::Nic& nic : host.nics) nic.ports = ports_;
       dump_.hosts.push_back(std::move(host));
     }
     for (std::size_t s = 0; s < tree_.switches.size(); ++s) {
