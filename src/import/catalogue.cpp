@@ -13,16 +13,6 @@ namespace weft::import {
 using fabric::DeviceKind;
 using fabric::LinkKind;
 
-std::optional<PcieWidth> parse_pcie_width(std::string_view text) {
-  const auto words = split_whitespace(text);
-  if (words.size() != 2 || !starts_with(words[0], "gen") || !starts_with(words[1], "x")) return {};
-  const auto generation = parse_int(words[0].substr(3));
-  const auto lanes = parse_int(words[1].substr(1));
-  if (!generation || !lanes || *generation < 1 || *generation > 7) return {};
-  if (*lanes < 1 || *lanes > 1024) return {};
-  return PcieWidth{static_cast<int>(*generation), static_cast<int>(*lanes)};
-}
-
 Catalogue::Catalogue(const std::vector<CatalogueText>& files) {
   CatalogueReader(*this).read(files);
 }
@@ -30,6 +20,25 @@ Catalogue::Catalogue(const std::vector<CatalogueText>& files) {
 const CataloguePart* Catalogue::part(std::string_view model) const {
   const auto at = part_index_.find(model);
   return at == part_index_.end() ? nullptr : &parts_[at->second];
+}
+
+const PartRecord* Catalogue::record(std::string_view name) const {
+  const auto at = record_index_.find(name);
+  return at == record_index_.end() ? nullptr : &records_[at->second];
+}
+
+std::vector<const PartRecord*> Catalogue::records_of(std::string_view section) const {
+  std::vector<const PartRecord*> out;
+  for (const PartRecord& record : records_) {
+    if (record.kind->section == section) out.push_back(&record);
+  }
+  return out;
+}
+
+std::vector<std::string> Catalogue::record_names() const {
+  std::vector<std::string> out;
+  for (const PartRecord& record : records_) out.push_back(record.name);
+  return out;
 }
 
 std::optional<fabric::DeviceClass> Catalogue::device(std::string_view model) const {
@@ -141,7 +150,7 @@ fabric::LinkClass Catalogue::on_die_link_of(std::string_view cpu_model,
 
 std::string_view Catalogue::source_title(std::string_view id) const {
   const auto at = sources_.find(id);
-  return at == sources_.end() ? std::string_view() : at->second;
+  return at == sources_.end() ? std::string_view() : std::string_view(at->second.title);
 }
 
 }  // namespace weft::import

@@ -1,7 +1,9 @@
-// Catalogue: the parts that importers and cluster files name (GPUs, CPUs, NICs, switches, links,
-// media, PCI ids), read from data/catalogue/*.yaml. The reader refuses a figure that has no source
-// and confidence. Format: data/catalogue/README.md. Leaves out prices, power of network parts and
-// optics: those belong to planning.
+// Catalogue: the parts that importers, cluster files and plans name, read from
+// data/catalogue/*.yaml and from a user's own files over it. Every record is there twice: as a
+// PartRecord with all its figures (unit, source, confidence), and, when an engine can use it, as a
+// CataloguePart made from the same figures. The reader refuses a figure that has no source and
+// confidence, and a switch whose printed capacity does not fit its ports. Format:
+// docs/catalogue.md.
 #pragma once
 
 #include <cstdint>
@@ -13,23 +15,18 @@
 
 #include "base/errors.h"
 #include "fabric/classes.h"
+#include "import/part_record.h"
+#include "import/record_reader.h"
 
 namespace weft::import {
 
 struct CatalogueText {
   std::string file;
   std::string text;
+  // A record of an overlay that has the name of an earlier one replaces the figures it states and
+  // keeps the others; `FIELD: ~` takes one away.
+  bool overlay = false;
 };
-
-// PCIe of a part or of a link: "gen5 x16".
-struct PcieWidth {
-  int generation = 0;
-  int lanes = 0;
-  friend bool operator==(PcieWidth, PcieWidth) = default;
-};
-// "gen5 x16" -> {5, 16}; nullopt when the text is not of that form. Also used for NVLink
-// ("gen4 x18"), where the second number counts links.
-std::optional<PcieWidth> parse_pcie_width(std::string_view text);
 
 // NVLinks a GPU model has in all (both 0 when none).
 struct NvlinkPort {
@@ -38,7 +35,7 @@ struct NvlinkPort {
   friend bool operator==(NvlinkPort, NvlinkPort) = default;
 };
 
-// One part with everything the catalogue says of it; which fields count depends on the kind.
+// What engines need of one part; which fields count depends on the kind.
 struct CataloguePart {
   fabric::DeviceClass device;
   std::string title;  // "NVIDIA H100 SXM5 80 GB"
@@ -97,11 +94,16 @@ class Catalogue {
   [[nodiscard]] fabric::LinkClass on_die_link_of(std::string_view cpu_model,
                                                  int nodes_per_socket = 1) const;
 
-  // Every figure with its provenance, for `weft list` and --explain. source is the id; source_title
-  // tells what it stands for.
-  struct Figure {
-    std::string part, key, value, unit, source, confidence;
-  };
+  // Every record in the order of the files, links and media included.
+  [[nodiscard]] const std::vector<PartRecord>& records() const { return records_; }
+  // By name or alias; nullptr when unknown.
+  [[nodiscard]] const PartRecord* record(std::string_view name) const;
+  [[nodiscard]] std::vector<const PartRecord*> records_of(std::string_view section) const;
+  [[nodiscard]] std::vector<std::string> record_names() const;  // without aliases
+
+  // Every figure with its provenance, PCI ids too. source is the id; source_title tells what it
+  // stands for.
+  using Figure = PartFigure;
   [[nodiscard]] const std::vector<Figure>& figures() const { return figures_; }
   [[nodiscard]] std::string_view source_title(std::string_view id) const;
 
@@ -112,7 +114,9 @@ class Catalogue {
   std::vector<std::pair<std::string, fabric::LinkClass>> links_;
   std::vector<std::pair<std::string, Duration>> media_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::string> pci_ids_;
-  std::map<std::string, std::string, std::less<>> sources_;
+  CatalogueSources sources_;
+  std::vector<PartRecord> records_;
+  std::map<std::string, std::size_t, std::less<>> record_index_;  // names and aliases
   std::vector<Figure> figures_;
 };
 

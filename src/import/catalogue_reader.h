@@ -1,7 +1,7 @@
-// Reads the YAML of the catalogue into a Catalogue. Two rounds, because any file may name what
-// another defines: first sources, links and media, then the parts; at the end PCI ids. Every figure
-// (a fact with a value) must be covered by the part's `sources`; a source that covers nothing is a
-// fault too.
+// Reads the YAML of the catalogue into a Catalogue: overlays are laid over what they change
+// (import/catalogue_overlay.h), then sources, then every record by the table of
+// import/part_fields.h. From the records of six sections come the parts and links that engines use.
+// At the end what records name in one another, capacities (import/catalogue_checks.h) and PCI ids.
 #pragma once
 
 #include <string>
@@ -20,27 +20,31 @@ class CatalogueReader {
   void read(const std::vector<CatalogueText>& files);  // throws InputError with every fault
 
  private:
-  class Record;
-
   void parse(const CatalogueText& file);
-  void for_each(const std::vector<YamlNode>& documents, std::string_view section,
-                void (CatalogueReader::*read_one)(const YamlNode&));
   void read_sources(const YamlNode& document);
-  void read_medium(const YamlNode& node);
-  void read_link(const YamlNode& node);
-  void read_gpu(const YamlNode& node);
-  void read_cpu(const YamlNode& node);
-  void read_nic(const YamlNode& node);
-  void read_switch(const YamlNode& node);
+  void read_source(const YamlNode& id, const YamlNode& value);
+  void read_section(const PartKind& kind);
+  void read_record(const YamlNode& node, const PartKind& kind);
+  // The records that engines use, by section (catalogue_parts.cpp). Each takes its figures and then
+  // calls add(), which finishes the record.
+  void read_medium(RecordReader& record);
+  void read_link(RecordReader& record);
+  void read_gpu(RecordReader& record);
+  void read_cpu(RecordReader& record);
+  void read_nic(RecordReader& record);
+  void read_switch(RecordReader& record);
+  PartRecord* add(RecordReader& record);  // nullptr when the name is taken
+  void add_part(RecordReader& record, CataloguePart part);
+  void complete_switches();
+  void check_references();
+  void read_pci_groups();
   void read_pci_group(const YamlNode& node);
-  void read_pci_id(const YamlNode& key, const YamlNode& model);
-  void check_socket_links();
-  void add(Record& record, CataloguePart part);
+  bool read_pci_id(const YamlNode& key, const YamlNode& model);
 
   Catalogue& catalogue_;
   Diagnostics diagnostics_;
   std::vector<YamlNode> documents_;
-  std::vector<std::pair<std::string, SourcePosition>> socket_links_;  // asked for by CPUs
+  std::vector<PartReference> references_;
 };
 
 }  // namespace weft::import

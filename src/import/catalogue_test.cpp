@@ -25,9 +25,9 @@ TEST(ShippedCatalogue, EveryFigureHasASourceWithATitleAndAConfidence) {
 }
 
 TEST(ShippedCatalogue, QuantitiesCarryTheirUnit) {
-  const std::set<std::string> with_unit = {
-      "memory",  "memory_bandwidth", "bf16_tflops", "power_w",  "port_rate",
-      "latency", "buffer",           "rate",        "peer_rate"};
+  const std::set<std::string> with_unit = {"memory",    "memory_bandwidth", "bf16",   "power",
+                                           "port_rate", "latency",          "buffer", "rate",
+                                           "peer_rate"};
   for (const Catalogue::Figure& f : shipped_catalogue().figures()) {
     if (!with_unit.contains(f.key)) continue;
     EXPECT_FALSE(f.unit.empty()) << f.part << " " << f.key;
@@ -133,18 +133,18 @@ TEST(Catalogue, RefusesAFigureWithoutSourceAndReportsAllFaultsAtOnce) {
 sources:
   nv: "A data sheet"
 gpus:
-  - {model: a, name: A, vendor: nvidia, memory: 80GB, power_w: 700, sources: {memory: nv datasheet}}
+  - {model: a, name: A, vendor: nvidia, memory: 80GB, power: 700W, sources: {memory: nv datasheet}}
   - {model: b, name: B, vendor: nvida, memory: 80, sources: {all: nv guess}}
   - {model: c, name: C, vendor: amd, memory: 1GB,
-     sources: {memory: xx datasheet, power_w: nv datasheet}}
+     sources: {memory: xx datasheet, power: nv datasheet}}
 )");
   EXPECT_EQ(found, (std::vector<std::string>{
-                       "5:64 power_w of 'a' has no source",
+                       "5:62 power of 'a' has no source",
                        "6:33 unknown vendor 'nvida'",
                        "6:48 memory needs a unit",
                        "6:67 unknown confidence 'guess'",
                        "8:24 unknown source 'xx'",
-                       "8:38 source for 'power_w', which 'c' does not state",
+                       "8:38 source for 'power', which 'c' does not state",
                    }));
 }
 
