@@ -1,8 +1,56 @@
 #include "congestion/dcqcn.h"
 
 #include <algorithm>
+#include <array>
 
 namespace weft::congestion {
+
+namespace {
+
+constexpr DcqcnParameters kNic;
+
+// Times in microseconds, bytes in bytes, rates as the struct has them.
+constexpr std::array kParameters = {
+    Parameter{"g", "", kNic.g, 0, 1, "weight of a new sample in alpha"},
+    Parameter{"alpha_period", "us", 1, 0.001, 1e6, "alpha decays without a CNP"},
+    Parameter{"notification_gap", "us", 4, 0, 1e6, "least time between CNPs of a flow"},
+    Parameter{"cut_period", "us", 4, 0, 1e6, "least time between two cuts"},
+    Parameter{"increase_period", "us", 300, 0.1, 1e7, "timer T"},
+    Parameter{"increase_bytes", "B", 0, 0, 1e12, "byte counter B; 0: not used"},
+    Parameter{"fast_steps", "", 1, 0, 1000, "F: stages of fast recovery"},
+    Parameter{"additive", "of the line rate", kNic.additive, 0, 1, "R_AI"},
+    Parameter{"hyper", "of the line rate", kNic.hyper, 0, 1, "R_HAI"},
+    Parameter{"least_rate", "bit/s", kNic.least_rate, 1, 1e13, "a cut goes no lower"},
+    Parameter{"most_cut", "", kNic.most_cut, 0, 1, "a cut leaves at least this much"},
+    Parameter{"clamp_target", "0 or 1", 0, 0, 1, "a cut always lowers the target too"},
+};
+
+Duration microseconds(double value) {
+  return Duration::picoseconds(static_cast<std::int64_t>(value * 1e6));
+}
+
+}  // namespace
+
+std::span<const Parameter> Dcqcn::parameters() const {
+  return kParameters;
+}
+
+std::unique_ptr<Control> Dcqcn::with(std::span<const double> values) const {
+  DcqcnParameters p;
+  p.g = values[0];
+  p.alpha_period = microseconds(values[1]);
+  p.notification_gap = microseconds(values[2]);
+  p.cut_period = microseconds(values[3]);
+  p.increase_period = microseconds(values[4]);
+  p.increase_bytes = static_cast<std::int64_t>(values[5]);
+  p.fast_steps = static_cast<std::uint32_t>(values[6]);
+  p.additive = values[7];
+  p.hyper = values[8];
+  p.least_rate = values[9];
+  p.most_cut = values[10];
+  p.clamp_target = values[11] != 0;
+  return std::make_unique<Dcqcn>(p);
+}
 
 void Dcqcn::start(Sender& sender) const {
   sender.window = sender.full_window;
@@ -62,15 +110,23 @@ void Dcqcn::cut(Sender& sender, std::int64_t now) const {
   sender.increase_due = now + p_.increase_period.ps();
 }
 
+// What the target rises by. The paper's form has two counters, counts the step that is being taken,
+// and leaves fast recovery at F; the NIC's form, timer alone, takes F steps of fast recovery, one
+// additive, and hyper steps of one size from there on.
+double Dcqcn::step(const Sender& sender) const {
+  if (p_.increase_bytes == 0) {
+    const std::uint32_t before = sender.time_stage - 1;
+    if (before < p_.fast_steps) return 0;
+    return before == p_.fast_steps ? p_.additive : p_.hyper;
+  }
+  if (std::max(sender.time_stage, sender.byte_stage) < p_.fast_steps) return 0;
+  const std::uint32_t least = std::min(sender.time_stage, sender.byte_stage);
+  return least <= p_.fast_steps ? p_.additive : p_.hyper * (least - p_.fast_steps);
+}
+
 // Fast recovery, then additive, then hyper increase of the target; the rate goes half-way to it.
 void Dcqcn::increase(Sender& sender) const {
-  const std::uint32_t most = std::max(sender.time_stage, sender.byte_stage);
-  const std::uint32_t least =
-      p_.increase_bytes > 0 ? std::min(sender.time_stage, sender.byte_stage) : sender.time_stage;
-  if (most > p_.fast_steps) {
-    const double step = least > p_.fast_steps ? p_.hyper * (least - p_.fast_steps) : p_.additive;
-    sender.target = std::min(sender.line_rate, sender.target + step * sender.line_rate);
-  }
+  sender.target = std::min(sender.line_rate, sender.target + step(sender) * sender.line_rate);
   sender.rate = (sender.target + sender.rate) / 2;
   // Within a ten-thousandth of the line there is nothing left to recover: the timers stop.
   if (sender.rate >= sender.line_rate * 0.9999) {

@@ -1,7 +1,8 @@
 // DCQCN's reaction point with its parameters, for the control of that name and for tests that
 // follow single steps. Source: Y. Zhu et al., "Congestion Control for Large-Scale RDMA
 // Deployments", SIGCOMM 2015; timer-only increase and the cut window as in the NIC form that the
-// HPCC authors' simulator has. Leaves out: the NIC's own reaction time.
+// HPCC authors' simulator has. Leaves out: the NIC's own reaction time. Model:
+// docs/models/dcqcn.md.
 #pragma once
 
 #include "congestion/congestion.h"
@@ -15,12 +16,12 @@ struct DcqcnParameters {
   Duration cut_period = Duration::microseconds(4);         // least time between two cuts
   Duration increase_period = Duration::microseconds(300);  // timer T
   std::int64_t increase_bytes = 0;                         // byte counter B; 0: not used
-  std::uint32_t fast_steps = 1;                            // F: steps of fast recovery
+  std::uint32_t fast_steps = 1;                            // F: threshold of fast recovery
   double additive = 5e6 / 25e9;                            // R_AI, of the line rate
   double hyper = 50e6 / 25e9;                              // R_HAI, of the line rate
   double least_rate = 100e6;                               // bit/s
   double most_cut = 0.5;                                   // a cut leaves at least this much
-  bool clamp_target = true;  // a cut always lowers the target too (the paper's form)
+  bool clamp_target = false;  // a cut always lowers the target too (the paper has it so)
 };
 
 class Dcqcn final : public Control {
@@ -30,6 +31,8 @@ class Dcqcn final : public Control {
   [[nodiscard]] std::string_view summary() const override {
     return "rate control of RoCE NICs: cuts on CNPs, recovers by timer and byte counter";
   }
+  [[nodiscard]] std::span<const Parameter> parameters() const override;
+  [[nodiscard]] std::unique_ptr<Control> with(std::span<const double> values) const override;
   [[nodiscard]] std::optional<Duration> notification_gap() const override {
     return p_.notification_gap;
   }
@@ -42,6 +45,7 @@ class Dcqcn final : public Control {
   void look_at_alpha(Sender& sender) const;
   void cut(Sender& sender, std::int64_t now) const;
   void increase(Sender& sender) const;
+  [[nodiscard]] double step(const Sender& sender) const;
 
   DcqcnParameters p_;
 };

@@ -3,6 +3,7 @@
 // SIGCOMM 2010; RFC 8257 (g = 1/16). Starts with the whole window, as RDMA senders do, so slow
 // start is left out. Model: docs/models/dctcp.md.
 #include <algorithm>
+#include <array>
 
 #include "congestion/congestion.h"
 
@@ -10,13 +11,20 @@ namespace weft::congestion {
 
 namespace {
 
-constexpr double kGain = 1.0 / 16;
+constexpr std::array kParameters = {
+    Parameter{"g", "", 1.0 / 16, 0, 1, "weight of the newest round trip in alpha"},
+};
 
 class Dctcp final : public Control {
  public:
+  explicit Dctcp(double gain) : gain_(gain) {}
   [[nodiscard]] std::string_view name() const override { return "dctcp"; }
   [[nodiscard]] std::string_view summary() const override {
     return "window control by the share of marked packets in a round trip";
+  }
+  [[nodiscard]] std::span<const Parameter> parameters() const override { return kParameters; }
+  [[nodiscard]] std::unique_ptr<Control> with(std::span<const double> values) const override {
+    return std::make_unique<Dctcp>(values[0]);
   }
   void start(Sender& sender) const override {
     sender.window = sender.full_window;
@@ -29,7 +37,7 @@ class Dctcp final : public Control {
     if (ack.sequence < sender.round_end) return;
     const double share =
         sender.acknowledged > 0 ? static_cast<double>(sender.marked) / sender.acknowledged : 0;
-    sender.alpha = (1 - kGain) * sender.alpha + kGain * share;
+    sender.alpha = (1 - gain_) * sender.alpha + gain_ * share;
     if (sender.marked > 0) {
       sender.window_exact = std::max(1.0, sender.window_exact * (1 - sender.alpha / 2));
     } else {
@@ -39,13 +47,16 @@ class Dctcp final : public Control {
     sender.acknowledged = sender.marked = 0;
     sender.round_end = ack.next;
   }
+
+ private:
+  double gain_;
 };
 
 }  // namespace
 
 const Control& dctcp_control();
 const Control& dctcp_control() {
-  static const Dctcp kControl;
+  static const Dctcp kControl(kParameters[0].value);
   return kControl;
 }
 

@@ -11,6 +11,9 @@ class None final : public Control {
   [[nodiscard]] std::string_view summary() const override {
     return "senders keep their window and heed no marks";
   }
+  [[nodiscard]] std::unique_ptr<Control> with(std::span<const double>) const override {
+    return std::make_unique<None>();
+  }
   void start(Sender& sender) const override { sender.window = sender.full_window; }
 };
 

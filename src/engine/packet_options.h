@@ -2,6 +2,7 @@
 // Ethernet switches; sources stand at each value and in docs/models/packet_engine.md.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 
@@ -29,7 +30,12 @@ struct PacketOptions {
   // Of a switch for each link in, with credits; absent: 64 KiB, or twice what the credit loop
   // holds.
   std::optional<Bytes> credit_buffer;
-  std::string congestion = "none";   // weft::congestion, by name
+  std::string congestion = "none";                    // weft::congestion, by name
+  std::map<std::string, double> congestion_settings;  // its parameters, by name; absent: defaults
+  // InfiniBand's marks: a port marks above 1 - T / 16 of a link's credit buffer, and one packet of
+  // marking_rate + 1, unless it is short of credit itself. 15 marks soonest. Absent: as above.
+  std::optional<int> mark_threshold;
+  int marking_rate = 0;
   Bytes notification_size{98};       // CNP on the wire: 78 B frame + 20 B
   std::optional<Bytes> queue_limit;  // of each switch port; absent: none, nothing is dropped
   Duration retransmission_timeout = Duration::milliseconds(4);

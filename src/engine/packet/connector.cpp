@@ -98,8 +98,7 @@ const Connected* Connector::connect(const Ends& ends) {
   const fabric::NetworkRoute route =
       [this](fabric::DeviceId from, fabric::DeviceId to, std::uint64_t entropy,
              std::vector<fabric::LinkId>& out) { setup_->routes->path(from, to, entropy, out); };
-  const fabric::PathAnswer answer =
-      fabric::find_data_path(*setup_->fabric, setup_->costs, route, query);
+  const fabric::PathAnswer answer = fabric::find_data_path(*setup_->fabric, costs_, route, query);
   if (!answer.path) {
     refusal_ = answer.refusal;
     return nullptr;
@@ -145,7 +144,7 @@ const Connected* Connector::connect_to_switches(fabric::DeviceId gpu, bool up) {
   Connected out;
   out.first = chains.front().segments.front().link;
   Connection connection;
-  connection.payload = static_cast<std::uint32_t>(setup_->costs.network.mtu.count());
+  connection.payload = static_cast<std::uint32_t>(costs_.network.mtu.count());
   connection.ack_path = kNone;
   add_chains(chains, connection);
   out.connection = simulator_->add_connection(connection);
@@ -225,8 +224,8 @@ Duration Connector::forwarding(fabric::LinkId into) const {
   const Duration stated = fabric.device_class(fabric.to(into)).forwarding_latency;
   if (stated.ps() > 0) return stated;
   return fabric.link_class(into).kind == fabric::LinkKind::infiniband
-             ? setup_->costs.infiniband_switch_forwarding
-             : setup_->costs.ethernet_switch_forwarding;
+             ? costs_.infiniband_switch_forwarding
+             : costs_.ethernet_switch_forwarding;
 }
 
 Connected Connector::make(const fabric::DataPath& path) {
@@ -237,9 +236,9 @@ Connected Connector::make(const fabric::DataPath& path) {
       out.crosses_network |= fabric::is_network(setup_->fabric->link_class(hop.link).kind);
   }
   Connection connection;
-  connection.payload = static_cast<std::uint32_t>(setup_->costs.network.mtu.count());
+  connection.payload = static_cast<std::uint32_t>(costs_.network.mtu.count());
   if (out.crosses_network) {
-    connection.overhead = static_cast<std::uint32_t>(setup_->costs.network.overhead.count());
+    connection.overhead = static_cast<std::uint32_t>(costs_.network.overhead.count());
   }
   const std::uint32_t full = connection.payload + connection.overhead;
   std::vector<Chain> chains = chains_of(path, connection.payload, full);
@@ -267,13 +266,13 @@ Connected Connector::make(const fabric::DataPath& path) {
     Time slowest = 1;
     for (const std::uint32_t* link = network.path(connection.path); *link != kNone; ++link)
       slowest = std::max(slowest, network.serialization(*link, full));
+    connection.line_rate = full * 8e12 / static_cast<double>(slowest);
     connection.base_rtt = add_up(connection.path, full) + add_up(connection.ack_path, kAckBytes);
     const double packets =
         std::ceil(simulator_->options().window * static_cast<double>(connection.base_rtt) /
                   static_cast<double>(slowest));
     // An acknowledgement may wait for ack_every packets; the window must not end while it does.
-    connection.window = static_cast<std::uint32_t>(packets) +
-                        static_cast<std::uint32_t>(simulator_->options().ack_every);
+    connection.window = static_cast<std::uint32_t>(packets) + simulator_->ack_every();
   }
   // Flows that all began with one way would meet there, packet after packet.
   if (out.crosses_network && connection.stripes > 1)

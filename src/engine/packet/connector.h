@@ -42,7 +42,10 @@ struct Chain {
 
 class Connector {
  public:
-  Connector(const Setup& setup, Simulator& simulator) : setup_(&setup), simulator_(&simulator) {}
+  Connector(const Setup& setup, Simulator& simulator)
+      : setup_(&setup), simulator_(&simulator), costs_(setup.costs) {
+    costs_.network.overhead += Bytes(simulator.telemetry_bytes());
+  }
 
   // Null when there is no such path; refusal() then says why.
   const Connected* connect(const Ends& ends);
@@ -65,6 +68,7 @@ class Connector {
 
   const Setup* setup_;
   Simulator* simulator_;
+  fabric::PathCosts costs_;  // the setup's, and what telemetry adds to each packet
   std::map<Ends, Connected> known_;
   std::map<std::pair<fabric::DeviceId, bool>, Connected> to_switches_;
   std::map<std::pair<fabric::DeviceId, fabric::DeviceId>, std::vector<WayLinks>> ways_;

@@ -36,6 +36,7 @@ void Simulator::add_gate(std::uint32_t number) {
   });
   if (wire == parts.end()) return;
   links_[number].gated = true;
+  if (options_.flow_control == "none") return;  // it only writes telemetry
   const fabric::DeviceId device = fabric_->to(*wire);
   if (!is_switch(*fabric_, device)) return;
   Ingress& ingress = ingresses_[number];
@@ -98,10 +99,16 @@ void Simulator::join_gated(std::uint32_t number, std::uint32_t index) {
   const Time ahead = std::max<Time>(0, link.free - now_) +
                      network_.serialization(number, static_cast<std::uint32_t>(gate.queued));
   const auto queue = static_cast<std::uint64_t>(ahead) >> kQueueBits;
+  // A port that waits for credit is the victim of congestion elsewhere and marks nothing.
   if (queue > link.mark_from && packet.kind == PacketKind::data && !packet.congestion &&
-      take_mark(link, static_cast<std::uint32_t>(queue))) {
+      !gate.short_of_credit && take_mark(link, static_cast<std::uint32_t>(queue))) {
     packet.congestion = true;
     ++counters_.marks;
+  }
+  if (queue > link.limit) {
+    if (packet.ingress != kNone) leave_buffer(packet.ingress, packet.wire_bytes);
+    drop(index);
+    return;
   }
   packet.next = kNone;
   gate.queued += packet.wire_bytes;
@@ -194,10 +201,12 @@ void Simulator::start_or_wait(std::uint32_t number) {
   const std::int64_t need = in_blocks(pool_[gates_[number].head].wire_bytes);
   if (credits.outstanding + need <= credits.capacity) {
     credits.outstanding += need;
+    gates_[number].short_of_credit = false;
     start_sending(number);
     return;
   }
   ++counters_.credit_waits;
+  gates_[number].short_of_credit = true;
   credits.starved = credits.returning.empty();
   if (!credits.starved && !credits.wake_set) {
     credits.wake_set = true;
@@ -225,6 +234,8 @@ void Simulator::start_sending(std::uint32_t number) {
   gate.queued -= packet.wire_bytes;
   gate.sending = packet.wire_bytes;
   gate.sending_from = packet.ingress;
+  if (telemetry_.wanted() && packet.ingress != kNone && packet.kind == PacketKind::data)
+    telemetry_.write(index, {number, now_, link.bytes, gate.queued, 8e12 / ps_per_byte(link)});
   link.free = now_;
   put_on_wire(number, index);
   queue_.push(link.free, kGate << kKindShift | number);

@@ -19,7 +19,8 @@ struct Gate {
   std::uint32_t sending = kNone;             // size of the packet being sent; kNone: idle
   std::uint32_t sending_from = kNone;        // link by which it had come
   bool paused = false;
-  bool nic_waits = false;  // ready flows are to be pulled when the queue has drained
+  bool short_of_credit = false;  // the packet at the head waits for some
+  bool nic_waits = false;        // ready flows are to be pulled when the queue has drained
   // States on their way here, oldest in the lowest bit, and when the last of them arrives.
   std::uint64_t announced = 0;
   std::uint32_t announcements = 0;

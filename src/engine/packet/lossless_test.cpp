@@ -193,19 +193,6 @@ TEST(Credits, EightToOneFillsTheLinkAndLosesNothing) {
     EXPECT_NEAR((flow.end - flow.start).to_microseconds(), bound, 0.05 * bound);
 }
 
-// Four senders into one link under DCQCN with marks: CNPs flow, queues stay short of pausing, and
-// the link stays in use.
-TEST(DcqcnEngine, HoldsAnIncastWithoutPauses) {
-  TestNetwork network = incast(4, 4);
-  network.setup.packet.switch_buffer = Bytes(64'000'000);
-  network.setup.packet.congestion = "dcqcn";
-  network.setup.packet.mark_by_rate = true;
-  const Outcome out = run(network);
-  EXPECT_GT(out.counters.notifications, 0u);
-  EXPECT_EQ(out.counters.drops, 0u);
-  EXPECT_LT(out.result.completion.to_microseconds(), 1.6 * 8000 * kFull * 1e-6);
-}
-
 // DCTCP's queue settles about its threshold, so two flows over one 400 Gb/s port keep it in use:
 // more than 99 % once the first round trips are over, when alpha is still 1 and both windows are
 // marked. What the beginning costs is the same for short flows and long ones.

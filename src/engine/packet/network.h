@@ -45,6 +45,10 @@ struct Segment {
   Time latency = 0;
 };
 
+inline double ps_per_byte(const Link& link) {
+  return static_cast<double>(link.ps_per_byte_fixed) / (1 << kRateBits);
+}
+
 class Network {
  public:
   explicit Network(const fabric::Fabric& fabric);

@@ -8,6 +8,7 @@ namespace weft::engine::packet {
 void Simulator::deliver(std::uint32_t index) {
   const Packet packet = pool_[index];
   pool_.give_back(index);
+  if (telemetry_.wanted()) telemetry_.arrive(index);
   --receivers_[packet.flow].in_flight;
   switch (packet.kind) {
     case PacketKind::data:
@@ -44,8 +45,8 @@ void Simulator::receive_data(const Packet& packet) {
     }
   }
   if (receiver.ack_path != kNone) {
-    if (++receiver.since_ack >= static_cast<std::uint32_t>(options_.ack_every) ||
-        receiver.received == receiver.total || packet.urges_ack) {
+    if (++receiver.since_ack >= ack_every_ || receiver.received == receiver.total ||
+        packet.urges_ack) {
       answer(packet, PacketKind::ack);
       receiver.since_ack = receiver.marked = 0;
     }
@@ -115,6 +116,10 @@ void Simulator::answer(const Packet& data, PacketKind kind) {
   packet.marked = receiver.marked;
   const Bytes size = kind == PacketKind::cnp ? options_.notification_size : options_.ack_size;
   packet.wire_bytes = static_cast<std::uint32_t>(size.count());
+  if (telemetry_.wanted()) {
+    telemetry_.echo(index);
+    packet.wire_bytes += Telemetry::kHeaderBytes;
+  }
   packet.kind = kind;
   packet.again = data.again;
   ++receiver.in_flight;

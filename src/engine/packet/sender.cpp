@@ -57,19 +57,27 @@ void Simulator::start_control(std::uint32_t flow, const Connection& connection) 
   if (controlled_.size() < senders_.size()) controlled_.resize(senders_.size());
   congestion::Sender& own = controlled_[flow] = {};
   own.line_rate = connection.line_rate;
+  own.packet_bytes = connection.payload + connection.overhead;
   own.full_window = connection.window;
   own.base_rtt = connection.base_rtt;
   control_->start(own);
+  if (telemetry_.wanted()) telemetry_.forget(flow);
   senders_[flow].window = own.window;
 }
 
 // What the control says after an acknowledgement. Its receiver waits for ack_every packets, so a
 // window of fewer would stop for good.
-void Simulator::obey_control(std::uint32_t flow, std::uint32_t packets, std::uint32_t marked) {
-  Sender& sender = senders_[flow];
-  congestion::Sender& own = controlled_[flow];
-  control_->acknowledge(own, {now_, sender.acknowledged, sender.next, packets, marked});
-  sender.window = std::max(own.window, static_cast<std::uint32_t>(options_.ack_every));
+void Simulator::obey_control(const Packet& ack, std::uint32_t packets) {
+  Sender& sender = senders_[ack.flow];
+  congestion::Sender& own = controlled_[ack.flow];
+  congestion::Ack what{now_, sender.acknowledged, sender.next, packets, ack.marked, {}, {}};
+  if (telemetry_.wanted()) {
+    what.hops = telemetry_.arrived();
+    what.hops_before = telemetry_.last(ack.flow);
+  }
+  control_->acknowledge(own, what);
+  if (telemetry_.wanted()) telemetry_.remember(ack.flow);
+  sender.window = std::max(own.window, ack_every_);
 }
 
 void Simulator::receive_notification(const Packet& packet) {
@@ -96,7 +104,7 @@ void Simulator::receive_ack(const Packet& packet) {
   const std::uint32_t received = std::min(packet.received, sender.next);
   const std::uint32_t packets = received > sender.received ? received - sender.received : 0;
   sender.received = received;
-  if (control_ != nullptr) obey_control(packet.flow, packets, packet.marked);
+  if (control_ != nullptr) obey_control(packet, packets);
   sender.deadline = now_ + options_.retransmission_timeout.ps();
   pump(packet.flow);
 }
@@ -253,6 +261,7 @@ void Simulator::send_one(std::uint32_t flow) {
     if (own.rate > 0 && own.rate < own.line_rate)
       sender.not_before = now_ + static_cast<Time>(packet.wire_bytes * 8e12 / own.rate);
   }
+  if (telemetry_.wanted()) telemetry_.clear(index);
   ++receivers_[flow].in_flight;
   ++counters_.sent;
   join(network_.path_entry(packet.path), index);

@@ -18,9 +18,15 @@ Simulator::Simulator(const fabric::Fabric& fabric, const PacketOptions& options)
     : fabric_(&fabric), options_(options), network_(fabric), links_(network_.links()) {
   lossy_ = options.queue_limit.has_value() || options.flow_control != "none";
   with_credits_ = options.flow_control == "credit";
+  ack_every_ = static_cast<std::uint32_t>(options.ack_every);
   if (options.congestion == "none") return;
-  control_ = congestion::find_control(options.congestion);
-  CHECK(control_ != nullptr);  // looked up where the user wrote it
+  const congestion::Control* control = congestion::find_control(options.congestion);
+  CHECK(control != nullptr);  // looked up where the user wrote it
+  control_ = congestion::configured(*control, options.congestion_settings);
+  if (control_->wants_telemetry()) {
+    telemetry_.want();
+    ack_every_ = 1;
+  }
   if (const auto gap = control_->notification_gap()) notification_gap_ = gap->ps();
 }
 
@@ -36,7 +42,7 @@ void Simulator::prepare_links() {
        ++number) {
     const fabric::LinkId first = network_.parts(number).front();
     const fabric::DeviceKind kind = fabric_->kind(fabric_->from(first));
-    if (options_.flow_control != "none") add_gate(number);
+    if (options_.flow_control != "none" || telemetry_.wanted()) add_gate(number);
     if (kind == fabric::DeviceKind::network_switch || kind == fabric::DeviceKind::gateway)
       set_thresholds(links_[number], fabric_->link_class(first).raw_rate);
   }
@@ -58,6 +64,11 @@ void Simulator::set_thresholds(Link& link, BitRate rate) const {
     const double kilobytes = gbps <= 100 ? 4 * gbps : gbps <= 200 ? 1.5 * gbps : 2 * gbps;
     from = Bytes(static_cast<std::int64_t>(kilobytes * 1000));
     all = 4 * *from;
+  }
+  if (options_.mark_threshold) {
+    const double share = 1 - *options_.mark_threshold / 16.0;
+    const auto buffer = static_cast<double>(options_.credit_buffer.value_or(Bytes(65'536)).count());
+    from = all = Bytes(static_cast<std::int64_t>(share * buffer));
   }
   link.mark_from = as_queue(from);
   link.mark_all = as_queue(all);
@@ -207,12 +218,14 @@ void Simulator::put_on_wire(std::uint32_t number, std::uint32_t index) {
 
 // Random early detection on the queue that the packet finds; a stream of random numbers per link.
 bool Simulator::take_mark(const Link& link, std::uint32_t queue) const {
-  if (queue >= link.mark_all) return true;
-  const double share = static_cast<double>(queue - link.mark_from) /
-                       static_cast<double>(link.mark_all - link.mark_from);
+  if (queue >= link.mark_all && options_.marking_rate == 0) return true;
   const auto number = static_cast<std::uint64_t>(&link - links_.data());
   const std::uint64_t draw = mix64(hash_combine(options_.seed, number) + link.packets);
-  return static_cast<double>(draw >> 11) * 0x1p-53 < share * options_.mark_probability;
+  const double uniform = static_cast<double>(draw >> 11) * 0x1p-53;
+  if (queue >= link.mark_all) return uniform < 1.0 / (1 + options_.marking_rate);
+  const double share = static_cast<double>(queue - link.mark_from) /
+                       static_cast<double>(link.mark_all - link.mark_from);
+  return uniform < share * options_.mark_probability;
 }
 
 void Simulator::drop(std::uint32_t index) {

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "engine/packet/flow_state.h"
 #include "engine/packet/gates.h"
 #include "engine/packet/network.h"
+#include "engine/packet/telemetry.h"
 #include "engine/packet_options.h"
 
 namespace weft::engine::packet {
@@ -68,6 +70,11 @@ class Simulator {
   // Until nothing is left to do.
   void run(Client& client);
   [[nodiscard]] const PacketOptions& options() const { return options_; }
+  // What telemetry adds to a packet on the wire.
+  [[nodiscard]] std::uint32_t telemetry_bytes() const {
+    return telemetry_.wanted() ? Telemetry::kHeaderBytes : 0;
+  }
+  [[nodiscard]] std::uint32_t ack_every() const { return ack_every_; }
   [[nodiscard]] const Counters& counters() const { return counters_; }
   // Which link waits for which, when run() returned although not all had arrived; empty: none does.
   [[nodiscard]] std::string wait_chain() const;
@@ -136,7 +143,7 @@ class Simulator {
   void arm(std::uint32_t flow);
   void start_control(std::uint32_t flow, const Connection& connection);
   void receive_notification(const Packet& packet);
-  void obey_control(std::uint32_t flow, std::uint32_t packets, std::uint32_t marked);
+  void obey_control(const Packet& ack, std::uint32_t packets);
   void free_if_over(std::uint32_t flow);
 
   const fabric::Fabric* fabric_;
@@ -156,7 +163,9 @@ class Simulator {
   std::vector<Ingress> ingresses_;
   std::vector<Buffer> buffers_;
   std::map<std::uint32_t, std::uint32_t> buffer_of_device_, wire_of_;
-  const congestion::Control* control_ = nullptr;  // null: none
+  std::unique_ptr<congestion::Control> control_;  // null: none
+  Telemetry telemetry_;
+  std::uint32_t ack_every_ = 1;
   Time notification_gap_ = kNever;
   std::vector<congestion::Sender> controlled_;  // by flow
   std::vector<Credits> credits_;                // by link, where links have them
