@@ -98,7 +98,7 @@ TEST(HpccRun, IncastKeepsThePortAtEtaAndSharesEqually) {
   EXPECT_EQ(out.counters.drops, 0u);
   // 800 kB of queue are marked: only the first round trip, sixteen whole windows, gets there.
   EXPECT_LT(static_cast<double>(out.counters.marks), 0.02 * 16 * 4000);
-  double sum = 0, squares = 0;        // of mean rates: Jain's index
+  double sum = 0, squares = 0;  // of mean rates: Jain's index
   for (const result::FlowRecord& flow : out.result.flows) {
     const double rate = 1 / microseconds(flow.end);
     sum += rate;
