@@ -41,7 +41,8 @@ Command export_command() {
   return {
       "export",
       "Write any source as the file of another program.",
-      {"weft export ibsim_net superpod-32 -o superpod.net", "weft list exporters"},
+      {"weft export ibsim_net superpod-32 -o superpod.net",
+       "weft export nccl_xml azure-ndv4 -o topo.xml", "weft list exporters"},
       {{"FORMAT", "a format of weft list exporters"}, {"SOURCE", "a cluster, a server, or a dump"}},
       {{"output", "o", "FILE", "write there ('-' for stdout)", ""},
        {"nodes", "N", "COUNT", "copies of a single server, joined by one switch a rail", ""},

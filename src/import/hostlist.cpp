@@ -105,6 +105,61 @@ Hostlist expand_hostlist(std::string_view text, std::size_t most) {
   return list;
 }
 
+namespace {
+
+// A name as letters and the number at its end.
+struct Numbered {
+  std::string_view prefix, digits;  // no digits: not to be counted
+  std::int64_t number = 0;
+  int width = 0;
+};
+
+Numbered numbered(std::string_view name) {
+  constexpr std::size_t kMostDigits = 9;
+  std::size_t at = name.size();
+  while (at > 0 && name.size() - at < kMostDigits && name[at - 1] >= '0' && name[at - 1] <= '9')
+    --at;
+  Numbered n{name.substr(0, at), name.substr(at), 0, 0};
+  if (n.digits.empty()) return n;
+  n.number = *parse_int(n.digits);
+  if (n.digits.size() > 1 && n.digits[0] == '0') n.width = static_cast<int>(n.digits.size());
+  return n;
+}
+
+}  // namespace
+
+std::string compress_hostlist(std::span<const std::string> names) {
+  std::string out;
+  for (std::size_t i = 0; i < names.size();) {
+    const Numbered first = numbered(names[i]);
+    std::vector<std::string> ranges;
+    std::size_t at = i;
+    while (at < names.size()) {  // ranges of one prefix
+      const Numbered low = numbered(names[at]);
+      if (low.digits.empty() || low.prefix != first.prefix) break;
+      Numbered high = low;
+      for (++at; at < names.size(); ++at) {
+        const Numbered next = numbered(names[at]);
+        const bool follows = next.prefix == low.prefix && !next.digits.empty() &&
+                             next.digits == fmt::format("{:0{}}", high.number + 1, low.width);
+        if (!follows) break;
+        high = next;
+      }
+      ranges.push_back(low.number == high.number ? std::string(low.digits)
+                                                 : fmt::format("{}-{}", low.digits, high.digits));
+    }
+    if (!out.empty()) out += ',';
+    if (at <= i + 1) {  // one name, as it is
+      out += names[i];
+      at = i + 1;
+    } else {
+      out += fmt::format("{}[{}]", first.prefix, join(ranges, ","));
+    }
+    i = at;
+  }
+  return out;
+}
+
 std::optional<std::vector<int>> parse_index_list(std::string_view text, int limit) {
   std::vector<int> out;
   for (const std::string_view piece : split(text, ',')) {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,10 @@ struct Hostlist {
   std::string fault;  // one sentence when the text is no hostlist; names is empty then
 };
 Hostlist expand_hostlist(std::string_view text, std::size_t most = 1'000'000);
+
+// The same the other way round, in order: rack1-n01, rack1-n02, login is "rack1-n[01-02],login".
+// REQUIRES names without brackets, commas and blanks.
+std::string compress_hostlist(std::span<const std::string> names);
 
 // "0-2,5" as 0 1 2 5; nullopt when malformed, empty, descending within a range, or a number is not
 // below `limit`.
