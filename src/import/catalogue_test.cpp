@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "base/text.h"
 #include "import/shipped_catalogue.h"
 
 namespace weft::import {
@@ -15,8 +16,9 @@ using fabric::Vendor;
 
 TEST(ShippedCatalogue, EveryFigureHasASourceWithATitleAndAConfidence) {
   const Catalogue& catalogue = shipped_catalogue();
-  const std::set<std::string> confidences = {"datasheet", "measured", "standard", "estimate"};
-  EXPECT_GT(catalogue.figures().size(), 500u);
+  const auto& words = confidence_words();
+  const std::set<std::string> confidences(words.begin(), words.end());
+  EXPECT_GT(catalogue.figures().size(), 1500u);
   for (const Catalogue::Figure& f : catalogue.figures()) {
     EXPECT_FALSE(catalogue.source_title(f.source).empty()) << f.part << " " << f.key;
     EXPECT_TRUE(confidences.contains(f.confidence)) << f.part << " " << f.key;
@@ -24,14 +26,91 @@ TEST(ShippedCatalogue, EveryFigureHasASourceWithATitleAndAConfidence) {
   }
 }
 
-TEST(ShippedCatalogue, QuantitiesCarryTheirUnit) {
-  const std::set<std::string> with_unit = {"memory",    "memory_bandwidth", "bf16",   "power",
-                                           "port_rate", "latency",          "buffer", "rate",
-                                           "peer_rate"};
-  for (const Catalogue::Figure& f : shipped_catalogue().figures()) {
-    if (!with_unit.contains(f.key)) continue;
-    EXPECT_FALSE(f.unit.empty()) << f.part << " " << f.key;
+// A quantity is kept in the unit of its field; only counts and ratios have none.
+TEST(ShippedCatalogue, EveryNumberIsReadInTheUnitOfItsField) {
+  for (const PartRecord& record : shipped_catalogue().records()) {
+    for (const PartFigure& f : record.figures) {
+      const PartField* field = record.kind->field(f.key);
+      if (field == nullptr || field->type != FieldType::quantity) continue;
+      ASSERT_TRUE(f.amount) << f.part << " " << f.key << " " << f.value << f.unit;
+      EXPECT_LE(f.amount->low, f.amount->high);
+      EXPECT_TRUE(field->unit.empty() || !f.unit.empty()) << f.part << " " << f.key;
+    }
   }
+}
+
+TEST(ShippedCatalogue, WhatANicRunsIsAProtocolOfTheCatalogue) {
+  for (const PartRecord* nic : shipped_catalogue().records_of("nics")) {
+    const PartFigure* protocols = nic->figure("protocols");
+    if (protocols == nullptr) continue;
+    for (const std::string_view word : split(protocols->value, ',')) {
+      const PartRecord* found = shipped_catalogue().record(trim(word));
+      ASSERT_NE(found, nullptr) << nic->name << " runs " << word;
+      EXPECT_EQ(found->kind->section, "protocols");
+    }
+  }
+}
+
+// The switches whose makers count both ways, and those that count one way: ports x rate is the
+// same number for all.
+TEST(ShippedCatalogue, CapacityIsOneWayWhateverTheHeadline) {
+  const auto tbps = [](const char* name) {
+    return shipped_catalogue().record(name)->capacity().gbps() / 1000;
+  };
+  EXPECT_DOUBLE_EQ(tbps("qm9700"), 25.6);          // 64 x 400G, printed as 51.2
+  EXPECT_DOUBLE_EQ(tbps("q3400"), 115.2);          // 144 x 800G, printed as 115.2
+  EXPECT_DOUBLE_EQ(tbps("h3c-s98258c-g"), 102.4);  // 64 x 1.6T, printed as 204.8
+  EXPECT_DOUBLE_EQ(tbps("tomahawk6"), 102.4);      // 512 x 200G
+  EXPECT_DOUBLE_EQ(tbps("sn2201"), 0.448);         // 48 x 1G and 4 x 100G
+  EXPECT_DOUBLE_EQ(tbps("sn6800-ld"), 409.6);      // 512 x 800G
+  EXPECT_EQ(shipped_catalogue().record("tomahawk6")->ports_at(BitRate::gigabits_per_second(800)),
+            128);
+  EXPECT_EQ(shipped_catalogue().record("zte-51t")->capacity(), BitRate());  // no ports published
+}
+
+TEST(ShippedCatalogue, RecordsStateWhatPlansNeedAndLeaveOutWhatNobodyPublished) {
+  const Catalogue& catalogue = shipped_catalogue();
+  const PartRecord* qm9700 = catalogue.record("qm9700");  // alias of what engines call quantum2
+  ASSERT_NE(qm9700, nullptr);
+  EXPECT_EQ(qm9700->name, "quantum2");
+  EXPECT_EQ(qm9700->number("power"), 747);
+  EXPECT_EQ(qm9700->number("price"), 43000);  // the middle of 36000..50000 USD
+  EXPECT_FALSE(qm9700->figure("price")->firm());
+  EXPECT_TRUE(qm9700->figure("power")->firm());
+  EXPECT_EQ(catalogue.record("dgx-b200")->number("power_max"), 14300);  // 14.3 kW in watts
+  EXPECT_EQ(catalogue.record("huawei-xh9330")->number("price"), std::nullopt);
+  EXPECT_EQ(catalogue.record("immersion")->number("pue"), std::nullopt);
+  EXPECT_EQ(catalogue.part("qm9700"), catalogue.part("quantum2"));
+  EXPECT_NEAR(*catalogue.record("nic-tor-link")->number("value"), 0.00057, 1e-12);
+}
+
+// A box forwards as its chip does; the latency of one whose chip is not known is that of a typical
+// switch, never zero.
+TEST(ShippedCatalogue, NoNetworkSwitchForwardsInNoTime) {
+  const Catalogue& catalogue = shipped_catalogue();
+  EXPECT_EQ(catalogue.device("arista-7060x6-64pe")->forwarding_latency,
+            catalogue.device("tomahawk5")->forwarding_latency);
+  for (const std::string& name : catalogue.names(DeviceKind::network_switch))
+    EXPECT_GT(catalogue.device(name)->forwarding_latency, Duration()) << name;
+}
+
+// GB/s one way = lanes x GT/s x efficiency / 8.
+TEST(ShippedCatalogue, PcieGenerationsFollowTheFormula) {
+  for (int generation = 1; generation <= 7; ++generation) {
+    const PartRecord* pcie = shipped_catalogue().record("pcie" + std::to_string(generation));
+    ASSERT_NE(pcie, nullptr);
+    const double lane = *pcie->number("signalling") * *pcie->number("efficiency") / 8;
+    EXPECT_NEAR(*pcie->number("rate") / 8, lane, lane * 1e-5) << generation;
+    EXPECT_NEAR(*pcie->number("x16_rate"), 16 * lane, 16 * lane * 1e-5) << generation;
+  }
+}
+
+TEST(ShippedCatalogue, CausesAddUpToTheInterruptions) {
+  double sum = 0;
+  for (const PartRecord* record : shipped_catalogue().records_of("failures")) {
+    if (record->word("of") == "llama3-interruptions") sum += *record->number("value");
+  }
+  EXPECT_EQ(sum, shipped_catalogue().record("llama3-interruptions")->number("value"));  // 419
 }
 
 TEST(ShippedCatalogue, HasThePartsThatServersAreBuiltFrom) {
