@@ -9,8 +9,8 @@ namespace {
 constexpr std::string_view kShipped = R"(weft: catalogue/1
 sources: {sheet: "A data sheet", press: "A paper"}
 switches:
-  - {model: a, aliases: [a-long], name: A, kind: network, ports: {400Gbps: 64}, latency: 300ns, power: 700W,
-     sources: {latency: press press, all: sheet datasheet}, notes: {power: "passive cables"}}
+  - {model: a, aliases: [a-long], name: A, kind: network, ports: {400Gbps: 64},
+     latency: 300ns, power: 700W, sources: {latency: press press, all: sheet datasheet}, notes: {power: "passive cables"}}
 )";
 
 Catalogue with(std::string_view overlay) {
@@ -62,7 +62,8 @@ TEST(CatalogueOverlay, AddsPartsAndTakesFiguresAway) {
   const Catalogue catalogue = with(R"(weft: catalogue/1
 switches:
   - {model: a, power: ~}
-  - {model: b, name: B, kind: network, chip: a, ports: {800Gbps: 32}, sources: {all: sheet datasheet}}
+  - {model: b, name: B, kind: network, chip: a, ports: {800Gbps: 32},
+     sources: {all: sheet datasheet}}
 )");
   EXPECT_EQ(catalogue.record("a")->number("power"), std::nullopt);
   ASSERT_NE(catalogue.record("b"), nullptr);
