@@ -1,6 +1,7 @@
 #include "engine/packet/collective_run.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "base/check.h"
@@ -13,7 +14,11 @@ namespace {
 
 // Messages that others pass on report after this many bytes: NCCL's slice of a chunk is of this
 // order, and a few packets are enough to hide the latency of a hop.
-constexpr std::uint32_t kSliceBytes = 32'768;
+constexpr std::uint32_t kSliceBytes = 8192;
+// A piece has four packets at least, on average over the messages, and a collective no more than 64
+// pieces, nor so many that they take more memory than the packets do.
+constexpr std::int64_t kPieceBytes = 16'384;
+constexpr std::int64_t kMostPieces = 64, kMostStates = std::int64_t{1} << 21;
 
 bool is_memory_link(fabric::LinkKind kind) {
   return kind == fabric::LinkKind::nvlink || kind == fabric::LinkKind::xgmi;
@@ -27,19 +32,46 @@ CollectiveRun::CollectiveRun(const Ground& ground, const Expander::Chosen& chose
       plan_(chosen.plan),
       fluid_(chosen.algorithm->fluid(chosen.request, *chosen.plan, ground.setup->constants)),
       graph_(*chosen.algorithm, chosen.request, *chosen.plan, fluid_),
-      states_(graph_.messages().size()),
-      tag_(tag),
-      left_(static_cast<std::uint32_t>(states_.size())) {
+      tag_(tag) {
   Duration least = fluid_.latency;
   if (fluid_.cap && fluid_.cap->bps() > 0)
     least += Duration::from_seconds(size.to_double() / fluid_.cap->bytes_per_second());
   earliest_end_ = ground.simulator->now() + least.ps();
   fluid_.edges = {};
+  choose_pieces();
+  states_.resize(graph_.messages().size() * pieces_);
+  left_ = piece_count();
+}
+
+void CollectiveRun::choose_pieces() {
   const auto messages = graph_.messages();
-  for (MessageId m = 0; m < messages.size(); ++m) {
-    states_[m].waits_for += static_cast<std::uint32_t>(graph_.before(m).size());
-    for (const MessageId next : {messages[m].next_on_way, messages[m].next_in_lane})
-      if (next != kNoMessage) ++states_[next].waits_for;
+  if (!graph_.waits_for_whole() || messages.empty()) return;
+  const auto count = static_cast<std::int64_t>(messages.size());
+  std::int64_t bytes = 0;
+  for (const Message& message : messages) bytes += message.bytes;
+  const std::int64_t most = std::min(kMostPieces, kMostStates / count);
+  pieces_ = static_cast<std::uint32_t>(
+      std::clamp<std::int64_t>(bytes / count / kPieceBytes, 1, std::max<std::int64_t>(1, most)));
+}
+
+// What may begin when `piece` has left: the next message of its phase, or the phase again with a
+// later piece, so many on as it takes to fill the way; and after the first piece the next message
+// of its lane.
+template <typename Visit>
+void CollectiveRun::visit_next(PieceId piece, const Visit& visit) const {
+  const Message& message = graph_.messages()[piece / pieces_];
+  const std::uint32_t number = piece % pieces_;
+  if (message.next_on_way != kNoMessage) visit(id(message.next_on_way, number));
+  const std::uint32_t lead = hops_[message.crosses ? 1 : 0].lead;
+  if (message.next_piece != kNoMessage && number + lead < pieces_)
+    visit(id(message.next_piece, number + lead));
+  if (message.next_in_lane != kNoMessage && number == 0) visit(id(message.next_in_lane, 0));
+}
+
+void CollectiveRun::count_waits() {
+  for (PieceId piece = 0; piece < piece_count(); ++piece) {
+    states_[piece].waits_for += static_cast<std::uint32_t>(graph_.before(piece / pieces_).size());
+    visit_next(piece, [this](PieceId next) { ++states_[next].waits_for; });
   }
 }
 
@@ -48,61 +80,77 @@ bool CollectiveRun::start() {
     refusal_ = "the packet engine has no switches that reduce in the network (SHARP); flow has";
     return false;
   }
-  std::vector<MessageId> first;
-  for (MessageId m = 0; m < states_.size(); ++m)
-    if (states_[m].waits_for == 0) first.push_back(m);
-  started_ = ground_.simulator->now();
-  if (!spread_latency()) return false;
-  for (const MessageId m : first)
-    if (!begin(m)) return false;
-  return true;
+  if (!measure_hops()) return false;
+  count_waits();
+  for (PieceId piece = 0; piece < piece_count(); ++piece)
+    if (states_[piece].waits_for == 0) ready_.push_back(piece);
+  find_startup();
+  return begin_ready();
 }
 
-// What the model's latency leaves after wires and store-and-forward is shared by the steps of the
-// longest chain: its first message, and every one that passes on what came before. A hop's latency
-// that is shorter than a message hides behind the message before, so that much is paid as well.
-bool CollectiveRun::spread_latency() {
+// Times of the two kinds of hop, inside a node and between nodes.
+bool CollectiveRun::measure_hops() {
   const auto messages = graph_.messages();
-  Time natural[2] = {0, 0};
-  double hidden = 0;  // of the crossing of the widest kind of hop that the collective has
   for (const bool crosses : {false, true}) {
     const auto sample = std::find_if(messages.begin(), messages.end(),
                                      [&](const Message& m) { return m.crosses == crosses; });
     if (sample == messages.end()) continue;
     const Connected* way = connect(*sample);
     if (way == nullptr) return false;
-    const Time crossing = ground_.connector->crossing_time(*way, sample->bytes);
-    natural[crosses ? 1 : 0] = crossing;
-    const Time busy = ground_.connector->sending_time(*way, wire_bytes(*sample, *way));
-    hidden = std::min(1.0, static_cast<double>(busy) / static_cast<double>(crossing));
+    const Connector& connector = *ground_.connector;
+    HopTimes& hop = hops_[crosses ? 1 : 0];
+    hop.crossing = static_cast<double>(connector.crossing_time(*way, sample->bytes));
+    const auto busy = static_cast<double>(connector.sending_time(*way, wire_bytes(*sample, *way)));
+    hop.per_byte = busy / static_cast<double>(sample->bytes);
+    hop.shown = 1 - std::min(1.0, busy / hop.crossing);
+    const auto beside = std::count_if(messages.begin(), messages.end(), [&](const Message& m) {
+      return m.from == sample->from && m.crosses == crosses && m.next_piece != kNoMessage;
+    });
+    hop.lead = static_cast<std::uint32_t>(
+        std::clamp(std::ceil(hop.crossing / (busy / pieces_ * static_cast<double>(beside))), 1.0,
+                   static_cast<double>(kMostPieces)));
   }
-  std::vector<std::uint32_t> left(messages.size()), depth(messages.size(), 1);
-  std::vector<Time> starts(messages.size(), 0);
+  return true;
+}
+
+// The model states a latency. What the longest chain of messages costs by itself counts as a part
+// of it; the rest is paid before the first message. A message that waits for a whole piece costs a
+// crossing and the time that the piece is sent. One that follows another slice by slice costs a
+// crossing and a slice when nothing goes before it on its way; else the hop hides behind what does,
+// as far as that is longer.
+void CollectiveRun::find_startup() {
+  const auto messages = graph_.messages();
+  std::vector<std::uint32_t> left(messages.size());
+  std::vector<double> starts(messages.size(), 0);
+  std::vector<bool> behind(messages.size(), false);
   std::vector<MessageId> ready;
   for (MessageId m = 0; m < messages.size(); ++m) {
-    left[m] = states_[m].waits_for;
+    left[m] = states_[id(m, 0)].waits_for;
     if (left[m] == 0) ready.push_back(m);
+    if (messages[m].next_on_way != kNoMessage) behind[messages[m].next_on_way] = true;
   }
-  std::uint32_t deepest = 0;
-  Time longest = 0;
+  double longest = 0;
   for (std::size_t i = 0; i < ready.size(); ++i) {
     const MessageId m = ready[i];
-    const Time end = starts[m] + natural[messages[m].crosses ? 1 : 0];
-    deepest = std::max(deepest, depth[m]);
-    longest = std::max(longest, end);
-    const auto reach = [&](MessageId next, Time when) {
-      depth[next] = std::max(depth[next], depth[m] + (messages[next].chained ? 1 : 0));
-      starts[next] = std::max(starts[next], when);
+    const HopTimes& hop = hops_[messages[m].crosses ? 1 : 0];
+    const double whole = static_cast<double>(messages[m].bytes) / pieces_;
+    const double slice = std::min(whole, double{kSliceBytes});
+    longest = std::max(longest, starts[m] + hop.crossing * hop.shown);
+    const auto reach = [&](MessageId next, double time) {
+      starts[next] = std::max(starts[next], starts[m] + time);
       if (--left[next] == 0) ready.push_back(next);
     };
-    for (const Dependency& after : graph_.after(m)) reach(after.message, end);
+    for (const Dependency& after : graph_.after(m)) {
+      const double waits = hop.crossing + (after.follows ? slice : whole) * hop.per_byte;
+      const bool hides = after.follows && behind[after.message];
+      reach(after.message, hides ? hop.crossing * hop.shown : waits);
+    }
     for (const MessageId next : {messages[m].next_on_way, messages[m].next_in_lane})
-      if (next != kNoMessage) reach(next, starts[m]);
+      if (next != kNoMessage) reach(next, 0);
   }
   CHECK(ready.size() == messages.size());  // no message waits for itself
-  const auto seen = static_cast<Time>(static_cast<double>(longest) * (1 - hidden));
-  if (deepest > 0) message_latency_ = std::max<Time>(0, fluid_.latency.ps() - seen) / deepest;
-  return true;
+  first_start_ = ground_.simulator->now() +
+                 std::max<Time>(0, fluid_.latency.ps() - static_cast<Time>(longest));
 }
 
 const Connected* CollectiveRun::connect(const Message& message) {
@@ -141,7 +189,19 @@ std::int64_t CollectiveRun::wire_bytes(const Message& message, const Connected& 
   return std::max<std::int64_t>(1, std::llround(static_cast<double>(message.bytes) * factor));
 }
 
-bool CollectiveRun::begin(MessageId id) {
+bool CollectiveRun::begin_ready() {
+  std::vector<PieceId> now;
+  while (!ready_.empty()) {
+    now.clear();
+    now.swap(ready_);
+    for (const PieceId piece : now)
+      if (!begin(piece)) return false;
+  }
+  return true;
+}
+
+bool CollectiveRun::begin(PieceId piece) {
+  const MessageId id = piece / pieces_;
   const Message& message = graph_.messages()[id];
   const Connected* way = connect(message);
   if (way == nullptr) {
@@ -149,65 +209,76 @@ bool CollectiveRun::begin(MessageId id) {
     return false;
   }
   Simulator& simulator = *ground_.simulator;
-  State& state = states_[id];
+  State& state = states_[piece];
   state.begun = true;
+  const std::uint32_t payload = simulator.connection(way->connection).payload;
+  const std::int64_t bytes = wire_bytes(message, *way);
+  const std::int64_t packets = (bytes + payload - 1) / payload;
+  // Pieces end between packets, so that there is no more of them than of the whole.
+  const std::int64_t number = piece % pieces_;
+  const std::int64_t from = packets * number / pieces_, to = packets * (number + 1) / pieces_;
+  state.total = static_cast<std::uint32_t>(to - from);
+  if (state.total == 0) {  // of a message with fewer packets than pieces
+    visit_next(piece, [this](PieceId next) { satisfy(next); });
+    arrived(piece, true, true);
+    return true;
+  }
   FlowSpec spec;
   spec.connection = way->connection;
-  spec.bytes = wire_bytes(message, *way);
-  spec.tag = tag_ + id;
-  spec.start = message.chained ? simulator.now() + message_latency_
-                               : std::max(simulator.now(), started_ + message_latency_);
-  spec.tell_sent = message.next_on_way != kNoMessage || message.next_in_lane != kNoMessage;
-  const std::uint32_t payload = simulator.connection(way->connection).payload;
+  spec.bytes = std::min(bytes, to * payload) - from * payload;
+  spec.tag = tag_ + piece;
+  spec.start = std::max(simulator.now(), first_start_);
+  visit_next(piece, [&spec](PieceId) { spec.tell_sent = true; });
   const auto after = graph_.after(id);
   if (std::any_of(after.begin(), after.end(), [](const Dependency& d) { return d.follows; }))
     spec.report_every = std::max(1u, kSliceBytes / payload);
-  state.total = static_cast<std::uint32_t>((spec.bytes + payload - 1) / payload);
-  spec.released = released(id);
+  spec.released = released(piece);
   last_connection_ = way->connection;
   state.flow = simulator.start_flow(spec);
   return true;
 }
 
 // Packets that may leave: the share that has come in of what it passes on.
-std::uint32_t CollectiveRun::released(MessageId id) const {
-  const std::uint64_t total = states_[id].total;
+std::uint32_t CollectiveRun::released(PieceId piece) const {
+  const std::uint64_t total = states_[piece].total;
   std::uint64_t least = total;
-  for (const Dependency& d : graph_.before(id)) {
-    const State& before = states_[d.message];
+  for (const Dependency& d : graph_.before(piece / pieces_)) {
+    const State& before = states_[id(d.message, piece % pieces_)];
     if (!d.follows || before.done) continue;
     least = std::min(least, total * before.received / std::max(1u, before.total));
   }
   return static_cast<std::uint32_t>(least);
 }
 
-bool CollectiveRun::satisfy(MessageId message) {
-  CHECK(states_[message].waits_for > 0);
-  return --states_[message].waits_for > 0 || begin(message);
+void CollectiveRun::satisfy(PieceId piece) {
+  CHECK(states_[piece].waits_for > 0);
+  if (--states_[piece].waits_for == 0) ready_.push_back(piece);
 }
 
-bool CollectiveRun::progress(MessageId id, std::uint32_t packets, bool done) {
-  State& state = states_[id];
+bool CollectiveRun::progress(PieceId piece, std::uint32_t packets, bool done) {
+  State& state = states_[piece];
   const bool first = state.received == 0;
   state.received = packets;
-  state.done = done;
-  if (done) --left_;
-  for (const Dependency& d : graph_.after(id)) {
-    if (d.follows && states_[d.message].begun) {
-      if (!states_[d.message].done)
-        ground_.simulator->release(states_[d.message].flow, released(d.message));
-    } else if (d.follows ? first : done) {
-      if (!satisfy(d.message)) return false;
-    }
-  }
-  return true;
+  arrived(piece, first, done);
+  return begin_ready();
 }
 
-bool CollectiveRun::sent(MessageId id) {
-  const Message& message = graph_.messages()[id];
-  for (const MessageId next : {message.next_on_way, message.next_in_lane})
-    if (next != kNoMessage && !satisfy(next)) return false;
-  return true;
+void CollectiveRun::arrived(PieceId piece, bool first, bool done) {
+  states_[piece].done = done;
+  if (done) --left_;
+  for (const Dependency& d : graph_.after(piece / pieces_)) {
+    const PieceId next = id(d.message, piece % pieces_);
+    if (d.follows && states_[next].begun) {
+      if (!states_[next].done) ground_.simulator->release(states_[next].flow, released(next));
+    } else if (d.follows ? first : done) {
+      satisfy(next);
+    }
+  }
+}
+
+bool CollectiveRun::sent(PieceId piece) {
+  visit_next(piece, [this](PieceId next) { satisfy(next); });
+  return begin_ready();
 }
 
 }  // namespace weft::engine::packet

@@ -228,6 +228,26 @@ Duration Connector::forwarding(fabric::LinkId into) const {
              : costs_.ethernet_switch_forwarding;
 }
 
+// A NIC asks its GPU for a packet when it will be able to send it. So packets wait in memory, not
+// between the two, where acknowledgements of other flows would wait behind them.
+void Connector::find_nic(Connection& connection) const {
+  const fabric::Fabric& fabric = *setup_->fabric;
+  Network& network = simulator_->network();
+  const std::uint32_t full = connection.payload + connection.overhead;
+  Time lead = 0;
+  for (const std::uint32_t* link = network.path(connection.path); *link != kNone; ++link) {
+    const auto parts = network.parts(*link);
+    if (std::any_of(parts.begin(), parts.end(), [&](fabric::LinkId part) {
+          return fabric::is_network(fabric.link_class(part).kind);
+        })) {
+      connection.nic_lead = lead;
+      return;
+    }
+    ++connection.nic_offset;
+    lead += network.links()[*link].latency + network.serialization(*link, full);
+  }
+}
+
 Connected Connector::make(const fabric::DataPath& path) {
   Connected out;
   out.latency = path.latency;
@@ -247,6 +267,7 @@ Connected Connector::make(const fabric::DataPath& path) {
   out.first = chains[0].segments.front().link;
   Network& network = simulator_->network();
   add_chains(chains, connection);
+  if (out.crosses_network) find_nic(connection);
   connection.ack_path = kNone;
   if (out.crosses_network)
     connection.ack_path = network.add_path(reversed(*setup_->fabric, chains[0].segments));

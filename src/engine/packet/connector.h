@@ -63,6 +63,7 @@ class Connector {
   void add_ways(std::vector<Chain>& chains);
   std::vector<WayLinks> ways_between(fabric::LinkId out, fabric::LinkId in);
   [[nodiscard]] Duration forwarding(fabric::LinkId into) const;
+  void find_nic(Connection& connection) const;
   void add_chains(const std::vector<Chain>& chains, Connection& connection);
   [[nodiscard]] Time add_up(std::uint32_t path, std::uint32_t bytes) const;
 

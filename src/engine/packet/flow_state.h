@@ -14,10 +14,15 @@ struct Connection {
   std::uint32_t ack_path = 0;  // the way back; kNone: nothing is acknowledged (inside servers)
   std::uint32_t stripe_begin = 0, stripes = 1;  // of stripe_path
   std::uint32_t next_stripe = 0;                // of the next flow's first packet
-  std::uint32_t payload = 4096;                 // bytes of a full packet
-  std::uint32_t overhead = 0;                   // wire bytes around it
-  std::uint32_t window = 1;                     // packets that may be unacknowledged
-  double line_rate = 0;                         // bit/s on the wire, of its narrowest link
+  // Where the sender's NIC takes packets in turn: the place of its cable on the path, 0 when
+  // nothing lies between it and the GPU; and how long before a packet is there that it must be
+  // asked for.
+  std::uint32_t nic_offset = 0;
+  Time nic_lead = 0;
+  std::uint32_t payload = 4096;  // bytes of a full packet
+  std::uint32_t overhead = 0;    // wire bytes around it
+  std::uint32_t window = 1;      // packets that may be unacknowledged
+  double line_rate = 0;          // bit/s on the wire, of its narrowest link
   Time base_rtt = 0;
   Time startup = 0;  // before the first packet leaves: software, DMA set-up
   Time pace = 0;     // least time between packets: a core, a staging pipeline; 0: none

@@ -53,6 +53,7 @@ struct Logical {
   std::int64_t bytes = 0;
   // Phase within the round: down from a switch comes after up to it.
   bool down = false;
+  bool reduce = false;
   std::uint32_t switch_op = kNoMessage;
 };
 
@@ -79,8 +80,7 @@ class MessageGraphBuilder {
       ways_.push_back(
           {origin, edge.to, edge.channel, edge.from, edge.from_nic, edge.to_nic, edge.bytes});
     }
-    std::stable_sort(ways_.begin(), ways_.end(),
-                     [](const Way& a, const Way& b) { return a.key() < b.key(); });
+    merge_ways();
   }
 
   void take(const Step& step) {
@@ -92,7 +92,7 @@ class MessageGraphBuilder {
       return;
     }
     if (!open_chunks_.empty() && open_.from == step.from && open_.to == step.to &&
-        open_.round == step.round && open_.channel == step.channel) {
+        open_.round == step.round && open_.channel == step.channel && open_.reduce == step.reduce) {
       open_.bytes += step.size.count();
       open_chunks_.push_back(step.chunk);
       return;
@@ -103,6 +103,7 @@ class MessageGraphBuilder {
     open_.to = step.to;
     open_.round = step.round;
     open_.channel = step.channel;
+    open_.reduce = step.reduce;
     open_.bytes = step.size.count();
     open_chunks_.assign(1, step.chunk);
   }
@@ -116,6 +117,25 @@ class MessageGraphBuilder {
   }
 
  private:
+  // One entry a way: up one tree and down the other are two edges over the same NICs, and a message
+  // that went in two parts, one behind the other, would wait for its second half.
+  void merge_ways() {
+    const auto full_key = [](const Way& way) {
+      return std::tuple(way.key(), way.sender, way.from_nic, way.to_nic);
+    };
+    std::stable_sort(ways_.begin(), ways_.end(),
+                     [&](const Way& a, const Way& b) { return full_key(a) < full_key(b); });
+    std::size_t end = 0;
+    for (const Way& way : ways_) {
+      if (end > 0 && full_key(ways_[end - 1]) == full_key(way)) {
+        ways_[end - 1].bytes += way.bytes;
+      } else {
+        ways_[end++] = way;
+      }
+    }
+    ways_.resize(end);
+  }
+
   void close() {
     if (open_chunks_.empty()) return;
     open_.set = sets_.of(open_chunks_);
@@ -220,6 +240,7 @@ class MessageGraphBuilder {
     m.from = from;
     m.to = to;
     m.round = l.round;
+    m.reduces = l.reduce;
     m.channel = l.channel;
     m.bytes = bytes;
     m.crosses =
@@ -279,31 +300,63 @@ class MessageGraphBuilder {
     }
   }
 
+  // What goes through NVSwitches goes all at once, chunk beside chunk.
+  [[nodiscard]] bool in_switch(MessageId m) const {
+    const Message& x = graph_.messages_[m];
+    return x.from == kSwitchPlane || x.to == kSwitchPlane;
+  }
+
+  [[nodiscard]] auto way(MessageId m) const {
+    const Message& x = graph_.messages_[m];
+    return std::tuple(x.from, x.to, x.channel, x.from_nic, x.to_nic, x.reduces);
+  }
+
+  // Whether `b`, behind `a` on a way or on the next, waits until it has left. A gap in the rounds
+  // ends a phase: what lies between goes over other links. So does the end of reducing: sums on
+  // their way up one tree do not hold up what comes down another. Messages that wait for nothing
+  // are for different ranks (PXN), and go beside one another; of a relay's messages its own go
+  // first, while the others come in.
+  [[nodiscard]] bool queues_behind(MessageId a, MessageId b) const {
+    const std::uint32_t before = graph_.messages_[a].round, after = graph_.messages_[b].round;
+    if (way(a) != way(b) || after > before + 1) return false;
+    return after > before || !legs_before_[a].empty() || !legs_before_[b].empty();
+  }
+
   void link_in_order() {
     std::vector<Message>& messages = graph_.messages_;
-    std::vector<MessageId> order(messages.size());
-    for (MessageId m = 0; m < order.size(); ++m) order[m] = m;
-    const auto way = [&](MessageId m) {
-      const Message& x = messages[m];
-      return std::tuple(x.from, x.to, x.channel, x.from_nic, x.to_nic);
-    };
-    // What goes through NVSwitches goes all at once, chunk beside chunk.
-    const auto in_switch = [&](MessageId m) {
-      return messages[m].from == kSwitchPlane || messages[m].to == kSwitchPlane;
-    };
-    std::erase_if(order, in_switch);
+    std::vector<MessageId> order;
+    for (MessageId m = 0; m < messages.size(); ++m) {
+      if (in_switch(m)) {
+        messages[m].next_piece = m;
+      } else {
+        order.push_back(m);
+      }
+    }
     std::stable_sort(order.begin(), order.end(), [&](MessageId a, MessageId b) {
-      return way(a) != way(b) ? way(a) < way(b) : messages[a].round < messages[b].round;
+      return std::tuple(way(a), messages[a].round, !legs_before_[a].empty()) <
+             std::tuple(way(b), messages[b].round, !legs_before_[b].empty());
     });
-    for (std::size_t i = 0; i + 1 < order.size(); ++i)
-      if (way(order[i]) == way(order[i + 1])) messages[order[i]].next_on_way = order[i + 1];
-    // Lanes of each rank's messages that wait for nothing.
+    std::size_t first = 0;
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      if (i + 1 < order.size() && queues_behind(order[i], order[i + 1])) {
+        messages[order[i]].next_on_way = order[i + 1];
+      } else {
+        messages[order[i]].next_piece = order[first];
+        first = i + 1;
+      }
+    }
+    link_lanes(std::move(order));
+  }
+
+  // Lanes of each rank's messages that wait for nothing.
+  void link_lanes(std::vector<MessageId> order) {
+    std::vector<Message>& messages = graph_.messages_;
     const std::size_t lanes = std::max(kLanes, plan_.channels.size());
+    std::erase_if(order, [&](MessageId m) { return !legs_before_[m].empty(); });
     std::stable_sort(order.begin(), order.end(), [&](MessageId a, MessageId b) {
       return std::tuple(messages[a].from, messages[a].round) <
              std::tuple(messages[b].from, messages[b].round);
     });
-    std::erase_if(order, [&](MessageId m) { return !legs_before_[m].empty(); });
     for (std::size_t i = 0; i + lanes < order.size(); ++i) {
       const MessageId next = order[i + lanes];
       if (messages[order[i]].from == messages[next].from && messages[order[i]].next_on_way != next)
@@ -316,7 +369,10 @@ class MessageGraphBuilder {
     graph_.before_begin_.assign(1, 0);
     std::vector<std::uint32_t> waiting(count + 1);
     for (std::vector<Dependency>& before : legs_before_) {
-      for (const Dependency& d : before) ++waiting[d.message + 1];
+      for (const Dependency& d : before) {
+        ++waiting[d.message + 1];
+        graph_.waits_for_whole_ |= !d.follows;
+      }
       graph_.before_.insert(graph_.before_.end(), before.begin(), before.end());
       graph_.before_begin_.push_back(static_cast<std::uint32_t>(graph_.before_.size()));
       before = {};

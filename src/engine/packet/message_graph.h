@@ -23,10 +23,14 @@ struct Message {
   std::uint32_t round = 0;
   std::uint16_t channel = 0;
   bool crosses = false;  // from node to node
+  bool reduces = false;  // the receiver adds it
   bool chained = false;  // passes on what an earlier round brought: a step of its rank
   // Sent when this one has left: the next on the same way, and the next of the sender's lane of
   // messages that wait for nothing.
   MessageId next_on_way = kNoMessage, next_in_lane = kNoMessage;
+  // Of a collective that runs in pieces: the message whose next piece goes when a piece of this one
+  // has left. Set on the last message of each phase on a way.
+  MessageId next_piece = kNoMessage;
 };
 
 // What one message waits for, or what waits for it.
@@ -42,6 +46,9 @@ class MessageGraph {
 
   // Some steps are reduced or multicast by the network's own switches, which no message can show.
   [[nodiscard]] bool needs_network_reduction() const { return needs_network_reduction_; }
+  // Some message waits for others whole, because it does not carry the very chunks they bring:
+  // phases overlap only when the collective runs in pieces.
+  [[nodiscard]] bool waits_for_whole() const { return waits_for_whole_; }
   [[nodiscard]] std::span<const Message> messages() const { return messages_; }
   [[nodiscard]] std::span<const Dependency> before(MessageId m) const {
     return std::span(before_).subspan(before_begin_[m], before_begin_[m + 1] - before_begin_[m]);
@@ -52,7 +59,7 @@ class MessageGraph {
 
  private:
   friend class MessageGraphBuilder;
-  bool needs_network_reduction_ = false;
+  bool needs_network_reduction_ = false, waits_for_whole_ = false;
   std::vector<Message> messages_;
   std::vector<std::uint32_t> before_begin_, after_begin_;
   std::vector<Dependency> before_, after_;

@@ -138,13 +138,13 @@ void PacketRun::start_collective(work::OpId op, const work::CollectiveOp& collec
   state.ran.channels = chosen.channels;
   const CollectiveRun::Ground ground{setup_, &simulator_, &connector_};
   auto run = std::make_unique<CollectiveRun>(ground, chosen, collective.size, next_tag_);
-  if (run->message_count() == 0 && !run->refuses()) {
+  if (run->piece_count() == 0 && !run->refuses()) {
     simulator_.set_timer(run->earliest_end(), op.value);
     return;
   }
   const std::uint32_t tag = next_tag_;
-  CHECK(run->message_count() < kNone - tag);
-  next_tag_ += run->message_count();
+  CHECK(run->piece_count() < kNone - tag);
+  next_tag_ += run->piece_count();
   CollectiveRun& started = *run;
   collectives_.emplace(tag, Active{op, std::move(run)});
   if (!started.start()) refuse(op, started.refusal());

@@ -122,10 +122,14 @@ inline bool Simulator::can_send(const Sender& sender) const {
   return sender.next < sender.released && sender.next - sender.received < sender.window;
 }
 
-inline std::uint32_t Simulator::first_link(const Sender& sender) const {
+inline std::uint32_t Simulator::path_of(const Sender& sender) const {
   const Connection& connection = connections_[sender.connection];
-  if (connection.stripes == 1) return network_.path_entry(connection.path);
-  return network_.path_entry(stripe_paths_[connection.stripe_begin + sender.stripe]);
+  if (connection.stripes == 1) return connection.path;
+  return stripe_paths_[connection.stripe_begin + sender.stripe];
+}
+
+inline std::uint32_t Simulator::injection_link(const Sender& sender) const {
+  return network_.path_entry(path_of(sender) + connections_[sender.connection].nic_offset);
 }
 
 // Time until the link has sent all that it has; long while it is paused.
@@ -138,6 +142,28 @@ inline Time Simulator::backlog(std::uint32_t link) const {
          network_.serialization(link, static_cast<std::uint32_t>(gate.queued));
 }
 
+// When the NIC takes the sender's next packet; now or before: at once. It fetches so many ahead of
+// its transmitter, and what lies between it and the GPU has no more of them waiting either.
+inline Time Simulator::room_from(const Sender& sender, std::uint32_t link) const {
+  const Connection& connection = connections_[sender.connection];
+  const std::uint32_t full = connection.payload + connection.overhead;
+  const Time waiting = backlog(link);
+  Time when = now_;
+  if (waiting >= network_.serialization(link, kAheadPackets * full) + connection.nic_lead) {
+    if (waiting == kNever) return kNever;
+    when = links_[link].free - network_.serialization(link, kRefillPackets * full) -
+           connection.nic_lead;
+    // Of a gated link with a queue `free` speaks of the packet being sent only.
+    when = std::max(when, now_ + 1);
+  }
+  if (connection.nic_offset == 0) return when;
+  const std::uint32_t first = network_.path_entry(path_of(sender));
+  if (backlog(first) >= network_.serialization(first, kAheadPackets * full))
+    when =
+        std::max(when, links_[first].free - network_.serialization(first, kRefillPackets * full));
+  return when;
+}
+
 // Sends what the window allows, as far as the NIC takes it.
 void Simulator::pump(std::uint32_t flow) {
   Sender& sender = senders_[flow];
@@ -147,11 +173,8 @@ void Simulator::pump(std::uint32_t flow) {
       sender.wake_set = true;
       return;
     }
-    const std::uint32_t link = first_link(sender);
-    const Connection& connection = connections_[sender.connection];
-    const Time limit =
-        network_.serialization(link, kAheadPackets * (connection.payload + connection.overhead));
-    if (injectors_[link].head != kNone || backlog(link) >= limit) {
+    const std::uint32_t link = injection_link(sender);
+    if (injectors_[link].head != kNone || room_from(sender, link) > now_) {
       make_ready(flow, link);
       return;
     }
@@ -178,8 +201,10 @@ void Simulator::make_ready(std::uint32_t flow, std::uint32_t link) {
   }
   const Connection& connection = connections_[sender.connection];
   const Time refill =
-      network_.serialization(link, kRefillPackets * (connection.payload + connection.overhead));
-  queue_.push(std::max(now_, links_[link].free - refill), kInjector << kKindShift | link);
+      network_.serialization(link, kRefillPackets * (connection.payload + connection.overhead)) +
+      connection.nic_lead;
+  const Time due = std::max({now_, links_[link].free - refill, room_from(sender, link)});
+  queue_.push(due, kInjector << kKindShift | link);
 }
 
 // The NIC takes a packet of each ready flow in turn until it is as far ahead as it may be.
@@ -188,21 +213,19 @@ void Simulator::pull(std::uint32_t link) {
   while (injector.head != kNone) {
     const std::uint32_t flow = injector.head;
     Sender& sender = senders_[flow];
-    const Connection& connection = connections_[sender.connection];
-    const std::uint32_t full = connection.payload + connection.overhead;
-    if (backlog(link) >= network_.serialization(link, kAheadPackets * full)) {
+    const Time when = room_from(sender, link);
+    if (when > now_) {
       if (links_[link].gated && gates_[link].head != kNone) {
         gates_[link].nic_waits = true;
         return;
       }
-      queue_.push(links_[link].free - network_.serialization(link, kRefillPackets * full),
-                  kInjector << kKindShift | link);
+      queue_.push(when, kInjector << kKindShift | link);
       return;
     }
     injector.head = sender.ready_next;
     if (injector.head == kNone) injector.tail = kNone;
     sender.ready = false;
-    if (!can_send(sender) || first_link(sender) != link || now_ < sender.not_before) {
+    if (!can_send(sender) || injection_link(sender) != link || now_ < sender.not_before) {
       pump(flow);
       free_if_over(flow);
       continue;
@@ -216,7 +239,7 @@ void Simulator::pull(std::uint32_t link) {
 // After its turn: behind the other ready flows of the same link, or where it can go on.
 inline void Simulator::pump_behind(std::uint32_t flow, std::uint32_t link) {
   Sender& sender = senders_[flow];
-  if (first_link(sender) != link || now_ < sender.not_before) {
+  if (injection_link(sender) != link || now_ < sender.not_before) {
     pump(flow);
     return;
   }
@@ -270,9 +293,7 @@ void Simulator::send_one(std::uint32_t flow) {
 
 // The flow has left when the queues that its last packet finds on its way have drained.
 void Simulator::tell_when_sent(std::uint32_t flow, std::uint32_t path) {
-  Time leaves = now_;
-  for (const std::uint32_t* link = network_.path(path); *link != kNone; ++link)
-    leaves = std::max(leaves, links_[*link].free);
+  const Time leaves = std::max(now_, links_[network_.path_entry(path)].free);
   queue_.push(leaves, kSent << kKindShift | flow);
 }
 

@@ -88,7 +88,8 @@ class Simulator {
   static constexpr std::uint32_t kIndexMask = (1u << kKindShift) - 1;
   enum Kind : std::uint32_t { kLink, kInjector, kFlow, kTimer, kRetransmit, kSent, kGate, kPause };
 
-  // The sending side of a first link: flows that could send but for its backlog, in turn.
+  // The sending side of a NIC's cable, or of the first link of a path inside a server: flows that
+  // could send but for its backlog, in turn.
   struct Injector {
     std::uint32_t head = kNone, tail = kNone;
     bool due = false;
@@ -135,7 +136,9 @@ class Simulator {
   void make_ready(std::uint32_t flow, std::uint32_t link);
   void pull(std::uint32_t link);
   void pump_behind(std::uint32_t flow, std::uint32_t link);
-  [[nodiscard]] std::uint32_t first_link(const Sender& sender) const;
+  [[nodiscard]] std::uint32_t path_of(const Sender& sender) const;
+  [[nodiscard]] std::uint32_t injection_link(const Sender& sender) const;
+  [[nodiscard]] Time room_from(const Sender& sender, std::uint32_t link) const;
   [[nodiscard]] Time backlog(std::uint32_t link) const;
 
   void flow_due(std::uint32_t flow);
