@@ -33,7 +33,9 @@ std::vector<OptionSpec> session_options() {
       {"mtu", "", "SIZE", "payload bytes of a network packet; default: the stack's", ""},
       {"queue-pairs", "", "COUNT", "queue pairs a connection, each with its own path", "1"},
       {"routing", "", "POLICY",
-       "ecmp, spray, adaptive, dimension_order, up_down or valiant; default: the cluster's", ""},
+       "ecmp, spray, adaptive, flowlet, dimension_order, up_down or valiant; default: the "
+       "cluster's",
+       ""},
       {"via", "", "WAY", "force the way between GPUs (nvlink, p2p, gdr, rdma, staged, tcp)", ""},
       {"sharp", "", "", "switches that can reduce in the network do (SHARP)", ""},
       {"seed", "", "N", "seed of hashes and patterns", "1"},

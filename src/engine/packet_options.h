@@ -39,6 +39,13 @@ struct PacketOptions {
   Bytes notification_size{98};       // CNP on the wire: 78 B frame + 20 B
   std::optional<Bytes> queue_limit;  // of each switch port; absent: none, nothing is dropped
   Duration retransmission_timeout = Duration::milliseconds(4);
+  // Repeat only what was lost (IRN) instead of going back to it; its two timeouts are the paper's.
+  bool selective_repeat = false;
+  Duration timeout_low = Duration::microseconds(100);  // with few_in_flight packets or fewer
+  Duration timeout_high = Duration::microseconds(320);
+  std::uint32_t few_in_flight = 3;
+  // A flow that was idle for this long may take another way (flowlets); for Policy::flowlet.
+  Duration flowlet_gap = Duration::microseconds(100);
 };
 
 }  // namespace weft::engine

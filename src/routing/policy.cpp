@@ -16,6 +16,7 @@ constexpr std::array kNames = {
     Name{Policy::ecmp, "ecmp", "One shortest path for each flow, by a hash."},
     Name{Policy::spray, "spray", "All shortest paths, equally at every device."},
     Name{Policy::adaptive, "adaptive", "All shortest paths, by the rates of the next links."},
+    Name{Policy::flowlet, "flowlet", "One shortest path for each burst of a flow, by a hash."},
     Name{Policy::dimension_order, "dimension_order",
          "Torus and mesh: one shortest path, dimension by dimension."},
     Name{Policy::up_down, "up_down", "One path by a hash, never up again after down."},

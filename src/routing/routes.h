@@ -24,10 +24,19 @@ namespace weft::routing {
 //   ecmp             one shortest path, by hash
 //   spray            all shortest paths; every device splits equally over its next links
 //   adaptive         the same, split by the rates of the next links
+//   flowlet          one shortest path, by hash, for each burst of a flow
 //   dimension_order  torus and mesh: one shortest path, dimension by dimension
 //   up_down          never up again after down (up*/down*), shortest such path by hash; any graph
 //   valiant          over every other leaf group in equal parts, sprayed both ways
-enum class Policy : std::uint8_t { ecmp, spray, adaptive, dimension_order, up_down, valiant };
+enum class Policy : std::uint8_t {
+  ecmp,
+  spray,
+  adaptive,
+  flowlet,
+  dimension_order,
+  up_down,
+  valiant
+};
 std::string_view to_text(Policy policy);
 std::string_view summary(Policy policy);  // one sentence for `weft list`
 std::optional<Policy> parse_policy(std::string_view text);

@@ -30,7 +30,7 @@ routing::Policy find_policy(const TextAt& name, const fabric::Fabric& fabric) {
                      suggest(name.text, routing::policy_names()));
   const std::string refusal = routing::refuse_policy(fabric, *policy);
   if (!refusal.empty())
-    throw InputError(name.where, refusal, "use ecmp, spray, adaptive, up_down or valiant");
+    throw InputError(name.where, refusal, "use ecmp, spray, adaptive, flowlet, up_down or valiant");
   return *policy;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <set>
 
 #include "base/random.h"
 
@@ -123,7 +124,19 @@ void Connector::add_chains(const std::vector<Chain>& chains, Connection& connect
   std::vector<std::uint32_t> stripes;
   for (const std::uint32_t chain : round_of(chains)) stripes.push_back(paths[chain]);
   connection.stripes = static_cast<std::uint32_t>(stripes.size());
+  connection.overtakes = !connection.flowlets;
   connection.stripe_begin = simulator_->add_stripes(stripes);
+}
+
+// Ways that leave by one port of the NIC part at switches, which choose for each packet. A NIC that
+// has several takes all ways in turn.
+void Connector::let_switches_choose(const std::vector<Chain>& chains, Connection& connection) {
+  std::vector<std::vector<Segment>> ways;
+  for (const Chain& chain : chains) ways.push_back(chain.segments);
+  connection.tree = simulator_->network().add_tree(ways);
+  if (connection.tree == kNone) return;
+  connection.stripes = 1;
+  connection.stripe_begin = 0;
 }
 
 const Connected* Connector::connect_to_switches(fabric::DeviceId gpu, bool up) {
@@ -193,6 +206,18 @@ void Connector::add_ways(std::vector<Chain>& chains) {
   }
 }
 
+// The paths that hashes of different bursts give.
+std::vector<WayLinks> Connector::drawn_ways(fabric::DeviceId from, fabric::DeviceId to) const {
+  std::set<WayLinks> seen;
+  std::vector<WayLinks> ways;
+  for (std::uint64_t draw = 0; draw < kMostWays; ++draw) {
+    WayLinks way;
+    setup_->routes->path(from, to, hash_combine(setup_->options.seed, draw), way);
+    if (seen.insert(way).second) ways.push_back(way);
+  }
+  return ways;
+}
+
 // NICs with one cable each have between them what their switches have between them, which is
 // worked out once.
 std::vector<WayLinks> Connector::ways_between(fabric::LinkId out, fabric::LinkId in) {
@@ -204,6 +229,7 @@ std::vector<WayLinks> Connector::ways_between(fabric::LinkId out, fabric::LinkId
       return fabric::is_network(fabric.link_class(link).kind);
     });
   };
+  if (setup_->routes->policy() == routing::Policy::flowlet) return drawn_ways(from, to);
   const std::pair switches{fabric.to(out), fabric.from(in)};
   const std::uint64_t seed =
       hash_combine(hash_combine(setup_->options.seed, switches.first.value), switches.second.value);
@@ -262,12 +288,16 @@ Connected Connector::make(const fabric::DataPath& path) {
   }
   const std::uint32_t full = connection.payload + connection.overhead;
   std::vector<Chain> chains = chains_of(path, connection.payload, full);
-  if (out.crosses_network && setup_->routes->spreads()) add_ways(chains);
+  const routing::Policy policy = setup_->routes->policy();
+  connection.flowlets = out.crosses_network && policy == routing::Policy::flowlet;
+  if (out.crosses_network && (setup_->routes->spreads() || connection.flowlets)) add_ways(chains);
   out.spent = chains[0].segments.front().spent_per_byte;
   out.first = chains[0].segments.front().link;
   Network& network = simulator_->network();
   add_chains(chains, connection);
   if (out.crosses_network) find_nic(connection);
+  if (out.crosses_network && policy == routing::Policy::adaptive && connection.stripes > 1)
+    let_switches_choose(chains, connection);
   connection.ack_path = kNone;
   if (out.crosses_network)
     connection.ack_path = network.add_path(reversed(*setup_->fabric, chains[0].segments));

@@ -62,6 +62,8 @@ class Connector {
   Connected make(const fabric::DataPath& path);
   void add_ways(std::vector<Chain>& chains);
   std::vector<WayLinks> ways_between(fabric::LinkId out, fabric::LinkId in);
+  [[nodiscard]] std::vector<WayLinks> drawn_ways(fabric::DeviceId from, fabric::DeviceId to) const;
+  void let_switches_choose(const std::vector<Chain>& chains, Connection& connection);
   [[nodiscard]] Duration forwarding(fabric::LinkId into) const;
   void find_nic(Connection& connection) const;
   void add_chains(const std::vector<Chain>& chains, Connection& connection);

@@ -14,6 +14,9 @@ struct Connection {
   std::uint32_t ack_path = 0;  // the way back; kNone: nothing is acknowledged (inside servers)
   std::uint32_t stripe_begin = 0, stripes = 1;  // of stripe_path
   std::uint32_t next_stripe = 0;                // of the next flow's first packet
+  std::uint32_t tree = kNone;                   // switches choose along it; kNone: they do not
+  bool overtakes = false;                       // packets may; the receiver keeps early ones
+  bool flowlets = false;                        // another stripe after a pause, not each packet
   // Where the sender's NIC takes packets in turn: the place of its cable on the path, 0 when
   // nothing lies between it and the GPU; and how long before a packet is there that it must be
   // asked for.

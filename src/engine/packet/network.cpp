@@ -58,8 +58,8 @@ std::uint32_t Network::link_of(std::span<const Segment> chain) {
   return at->second;
 }
 
-std::uint32_t Network::add_path(std::span<const Segment> segments) {
-  const auto begin = static_cast<std::uint32_t>(path_pool_.size());
+std::vector<std::uint32_t> Network::links_of(std::span<const Segment> segments) {
+  std::vector<std::uint32_t> out;
   for (std::size_t i = 0; i < segments.size();) {
     std::size_t end = i + 1;
     while (end < segments.size() &&
@@ -67,10 +67,51 @@ std::uint32_t Network::add_path(std::span<const Segment> segments) {
            passes_through(fabric_->from(segments[end].link))) {
       ++end;
     }
-    path_pool_.push_back(link_of(segments.subspan(i, end - i)));
+    out.push_back(link_of(segments.subspan(i, end - i)));
     i = end;
   }
+  return out;
+}
+
+std::uint32_t Network::add_path(std::span<const Segment> segments) {
+  const auto begin = static_cast<std::uint32_t>(path_pool_.size());
+  const std::vector<std::uint32_t> links = links_of(segments);
+  path_pool_.insert(path_pool_.end(), links.begin(), links.end());
   path_pool_.push_back(kNone);
+  return begin;
+}
+
+std::uint32_t Network::add_tree(std::span<const std::vector<Segment>> ways) {
+  std::vector<std::vector<std::uint32_t>> links;
+  for (const std::vector<Segment>& way : ways) links.push_back(links_of(way));
+  std::sort(links.begin(), links.end());
+  links.erase(std::unique(links.begin(), links.end()), links.end());
+  if (links.front().front() != links.back().front()) return kNone;
+  return grow(links, 0);
+}
+
+// Sorted ways that agree before `depth`: what they share from there on, then a choice.
+std::uint32_t Network::grow(Ways ways, std::size_t depth) {
+  std::vector<std::uint32_t> run;
+  const std::vector<std::uint32_t>& first = ways.front();
+  const std::vector<std::uint32_t>& last = ways.back();
+  while (depth < first.size() && depth < last.size() && first[depth] == last[depth])
+    run.push_back(first[depth++]);
+  if (ways.size() > 1) {
+    std::vector<std::uint32_t> branches;
+    for (std::size_t begin = 0; begin < ways.size();) {
+      std::size_t end = begin + 1;
+      while (end < ways.size() && ways[end][depth] == ways[begin][depth]) ++end;
+      branches.push_back(grow(ways.subspan(begin, end - begin), depth));
+      begin = end;
+    }
+    run.push_back(kFirstChoice + static_cast<std::uint32_t>(choices_.size()));
+    choices_.push_back(std::move(branches));
+  } else {
+    run.push_back(kNone);
+  }
+  const auto begin = static_cast<std::uint32_t>(path_pool_.size());
+  path_pool_.insert(path_pool_.end(), run.begin(), run.end());
   return begin;
 }
 

@@ -34,6 +34,8 @@ struct alignas(64) Link {
 };
 static_assert(sizeof(Link) == 64);
 inline constexpr int kRateBits = 20;
+// Entries of a path from here on, but for kNone, are no links but places where a switch chooses.
+inline constexpr std::uint32_t kFirstChoice = 0x80000000u;
 inline constexpr int kQueueBits = 10;
 
 // One link of the fabric as a path uses it.
@@ -53,6 +55,13 @@ class Network {
  public:
   explicit Network(const fabric::Fabric& fabric);
 
+  // A tree of these ways, which begin with one link: where they part a switch chooses. kNone when
+  // they do not begin so.
+  std::uint32_t add_tree(std::span<const std::vector<Segment>> ways);
+  // The beginnings of the ways on, for an entry that is no link.
+  [[nodiscard]] std::span<const std::uint32_t> choices(std::uint32_t entry) const {
+    return choices_[entry - kFirstChoice];
+  }
   // The number of a path over these links, chains folded: kNone-terminated in path_entry().
   std::uint32_t add_path(std::span<const Segment> segments);
   [[nodiscard]] const std::uint32_t* path(std::uint32_t begin) const {
@@ -80,6 +89,9 @@ class Network {
  private:
   [[nodiscard]] bool passes_through(fabric::DeviceId device) const;
   std::uint32_t link_of(std::span<const Segment> chain);
+  std::vector<std::uint32_t> links_of(std::span<const Segment> segments);
+  using Ways = std::span<const std::vector<std::uint32_t>>;
+  std::uint32_t grow(Ways ways, std::size_t depth);
 
   const fabric::Fabric* fabric_;
   std::vector<bool> lone_server_;  // by server: one GPU and at most one NIC
@@ -88,6 +100,7 @@ class Network {
   std::vector<fabric::LinkId> part_pool_;
   std::map<std::pair<fabric::LinkId, fabric::LinkId>, std::uint32_t> known_;  // first, last
   std::vector<std::uint32_t> path_pool_;
+  std::vector<std::vector<std::uint32_t>> choices_;
 };
 
 }  // namespace weft::engine::packet

@@ -64,7 +64,8 @@ bool Simulator::take_early(const Packet& packet) {
     answer(packet, PacketKind::ack);  // a duplicate: its acknowledgement may have been lost
     return false;
   }
-  if (connections_[senders_[packet.flow].connection].stripes == 1) {
+  const bool selective = is_selective(packet.flow);
+  if (!selective && !connections_[senders_[packet.flow].connection].overtakes) {
     if (!receiver.nack_sent) {
       receiver.nack_sent = true;
       answer(packet, PacketKind::nack);
@@ -77,6 +78,7 @@ bool Simulator::take_early(const Packet& packet) {
   if (at != early.end() && *at == packet.sequence) return false;
   early.insert(at, packet.sequence);
   ++receiver.early;
+  if (selective) answer(packet, PacketKind::nack);
   return true;
 }
 

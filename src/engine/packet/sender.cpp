@@ -1,6 +1,7 @@
 // The sending side of Simulator: flows, windows, NICs that take packets of their flows in turn.
 #include <algorithm>
 
+#include "base/random.h"
 #include "engine/packet/simulator.h"
 
 namespace weft::engine::packet {
@@ -41,6 +42,7 @@ std::uint32_t Simulator::start_flow(const FlowSpec& spec) {
   sender.last_payload = static_cast<std::uint32_t>(spec.bytes - (packets - 1) * connection.payload);
   sender.not_before = std::max(now_, spec.start);
   if (control_ != nullptr && connection.ack_path != kNone) start_control(flow, connection);
+  if (selective_on_) start_selective(flow, connection);
   Receiver& receiver = receivers_[flow] = {};
   receiver.total = sender.total;
   receiver.ack_path = connection.ack_path;
@@ -98,14 +100,18 @@ void Simulator::receive_ack(const Packet& packet) {
   Sender& sender = senders_[packet.flow];
   if (packet.sequence < sender.acknowledged) return;
   if (packet.sequence > sender.acknowledged) sender.retries = 0;
+  const std::uint32_t had = sender.received;
+  if (is_selective(packet.flow)) advance_selective(packet.flow, packet.sequence);
   sender.acknowledged = packet.sequence;
   sender.next = std::max(sender.next, packet.sequence);
-  // After going back the receiver may have more than has been sent again.
-  const std::uint32_t received = std::min(packet.received, sender.next);
-  const std::uint32_t packets = received > sender.received ? received - sender.received : 0;
+  // After going back the receiver may have more than has been sent again. A sender that repeats
+  // selectively is bound by what was acknowledged in order.
+  const std::uint32_t received =
+      is_selective(packet.flow) ? packet.sequence : std::min(packet.received, sender.next);
+  const std::uint32_t packets = received > had ? received - had : 0;
   sender.received = received;
   if (control_ != nullptr) obey_control(packet, packets);
-  sender.deadline = now_ + options_.retransmission_timeout.ps();
+  sender.deadline = now_ + time_to_repeat(packet.flow);
   pump(packet.flow);
 }
 
@@ -113,13 +119,19 @@ void Simulator::receive_ack(const Packet& packet) {
 void Simulator::receive_nack(const Packet& packet) {
   Sender& sender = senders_[packet.flow];
   if (packet.sequence < sender.acknowledged) return;
+  if (is_selective(packet.flow)) {
+    receive_selective_nack(packet);
+    return;
+  }
   sender.acknowledged = sender.received = sender.next = packet.sequence;
-  sender.deadline = now_ + options_.retransmission_timeout.ps();
+  sender.deadline = now_ + time_to_repeat(packet.flow);
   pump(packet.flow);
 }
 
-inline bool Simulator::can_send(const Sender& sender) const {
-  return sender.next < sender.released && sender.next - sender.received < sender.window;
+inline bool Simulator::can_send(std::uint32_t flow) const {
+  const Sender& sender = senders_[flow];
+  if (sender.next < sender.released && sender.next - sender.received < sender.window) return true;
+  return is_selective(flow) && has_hole(flow);
 }
 
 inline std::uint32_t Simulator::path_of(const Sender& sender) const {
@@ -167,7 +179,7 @@ inline Time Simulator::room_from(const Sender& sender, std::uint32_t link) const
 // Sends what the window allows, as far as the NIC takes it.
 void Simulator::pump(std::uint32_t flow) {
   Sender& sender = senders_[flow];
-  while (!sender.ready && can_send(sender)) {
+  while (!sender.ready && can_send(flow)) {
     if (now_ < sender.not_before) {
       if (!sender.wake_set) queue_.push(sender.not_before, kFlow << kKindShift | flow);
       sender.wake_set = true;
@@ -225,13 +237,13 @@ void Simulator::pull(std::uint32_t link) {
     injector.head = sender.ready_next;
     if (injector.head == kNone) injector.tail = kNone;
     sender.ready = false;
-    if (!can_send(sender) || injection_link(sender) != link || now_ < sender.not_before) {
+    if (!can_send(flow) || injection_link(sender) != link || now_ < sender.not_before) {
       pump(flow);
       free_if_over(flow);
       continue;
     }
     send_one(flow);
-    if (can_send(sender)) pump_behind(flow, link);
+    if (can_send(flow)) pump_behind(flow, link);
   }
   injector.due = false;
 }
@@ -254,6 +266,22 @@ inline void Simulator::pump_behind(std::uint32_t flow, std::uint32_t link) {
   injector.tail = flow;
 }
 
+inline std::uint32_t Simulator::path_now(const Sender& sender, const Connection& connection) const {
+  if (connection.stripes > 1) return stripe_paths_[connection.stripe_begin + sender.stripe];
+  return connection.tree == kNone ? connection.path : connection.tree;
+}
+
+// A flow that has been idle for the gap takes one of its ways anew.
+void Simulator::look_for_flowlet(std::uint32_t flow, const Connection& connection) {
+  if (last_sent_.size() < senders_.size()) last_sent_.resize(senders_.size());
+  Sender& sender = senders_[flow];
+  if (sender.highest > 0 && now_ - last_sent_[flow] >= options_.flowlet_gap.ps()) {
+    const std::uint64_t draw = mix64(hash_combine(hash_combine(options_.seed, flow), sender.next));
+    sender.stripe = static_cast<std::uint32_t>(draw % connection.stripes);
+  }
+  last_sent_[flow] = now_;
+}
+
 void Simulator::send_one(std::uint32_t flow) {
   Sender& sender = senders_[flow];
   const Connection& connection = connections_[sender.connection];
@@ -261,22 +289,26 @@ void Simulator::send_one(std::uint32_t flow) {
   Packet& packet = pool_[index];
   packet = {};
   packet.sent = now_;
-  packet.path = connection.stripes == 1 ? connection.path
-                                        : stripe_paths_[connection.stripe_begin + sender.stripe];
+  if (connection.flowlets) look_for_flowlet(flow, connection);
+  packet.path = path_now(sender, connection);
   packet.flow = flow;
-  packet.sequence = sender.next++;
-  const bool last = sender.next == sender.total;
+  packet.sequence = is_selective(flow) ? take_selective(flow) : sender.next++;
+  const std::uint32_t after = packet.sequence + 1;
+  const bool last = after == sender.total;
   packet.wire_bytes = (last ? sender.last_payload : connection.payload) + connection.overhead;
   // What is released only later makes the receiver's count wait; it must not hold the window.
-  packet.urges_ack = sender.next == sender.released;
-  if (sender.next <= sender.highest) {
+  packet.urges_ack = after == sender.released;
+  if (after <= sender.highest) {
     packet.again = true;
+    packet.urges_ack |= is_selective(flow);
     ++counters_.retransmitted;
   } else {
-    sender.highest = sender.next;
-    if (last && sender.tell_sent) tell_when_sent(flow, packet.path);
+    sender.highest = after;
+    if (last && sender.tell_sent)
+      tell_when_sent(flow, connection.tree == kNone ? packet.path : connection.path);
   }
-  if (connection.stripes > 1 && ++sender.stripe == connection.stripes) sender.stripe = 0;
+  if (connection.stripes > 1 && !connection.flowlets && ++sender.stripe == connection.stripes)
+    sender.stripe = 0;
   if (connection.pace > 0) sender.not_before = now_ + connection.pace;
   if (control_ != nullptr && connection.ack_path != kNone) {
     congestion::Sender& own = controlled_[flow];
@@ -301,7 +333,7 @@ void Simulator::arm(std::uint32_t flow) {
   Sender& sender = senders_[flow];
   if (sender.timer_set) return;
   sender.timer_set = true;
-  sender.deadline = now_ + options_.retransmission_timeout.ps();
+  sender.deadline = now_ + time_to_repeat(flow);
   queue_.push(sender.deadline, kRetransmit << kKindShift | flow);
 }
 
@@ -324,8 +356,12 @@ void Simulator::retransmission_due(std::uint32_t flow) {
       ++counters_.given_up;
       return;
     }
-    sender.next = sender.received = sender.acknowledged;
-    sender.deadline = now_ + options_.retransmission_timeout.ps();
+    if (is_selective(flow)) {
+      repeat_selective(flow);
+    } else {
+      sender.next = sender.received = sender.acknowledged;
+    }
+    sender.deadline = now_ + time_to_repeat(flow);
   }
   queue_.push(sender.deadline, kRetransmit << kKindShift | flow);
   pump(flow);

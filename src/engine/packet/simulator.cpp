@@ -18,6 +18,7 @@ Simulator::Simulator(const fabric::Fabric& fabric, const PacketOptions& options)
     : fabric_(&fabric), options_(options), network_(fabric), links_(network_.links()) {
   lossy_ = options.queue_limit.has_value() || options.flow_control != "none";
   with_credits_ = options.flow_control == "credit";
+  selective_on_ = options.selective_repeat;
   ack_every_ = static_cast<std::uint32_t>(options.ack_every);
   if (options.congestion == "none") return;
   const congestion::Control* control = congestion::find_control(options.congestion);
@@ -141,7 +142,7 @@ inline void Simulator::prefetch_ahead() {
   const std::uint32_t near = queue_.peek(kFetchNext);
   if (near >= links_.size() || links_[near].head == kNone) return;
   const Packet& packet = pool_[links_[near].head];
-  if (packet.link_next != kNone) {
+  if (packet.link_next < kFirstChoice) {
     __builtin_prefetch(&links_[packet.link_next], 1);
   } else if (packet.kind == PacketKind::data) {
     __builtin_prefetch(&receivers_[packet.flow], 1);
@@ -161,12 +162,31 @@ inline void Simulator::arrive(std::uint32_t number) {
     link.tail = kNone;
   }
   ++counters_.packet_hops;
-  if (packet.link_next != kNone) [[likely]] {
+  if (packet.link_next < kFirstChoice) [[likely]] {
     packet.ingress = number;
     join(packet.link_next, index);
-  } else {
+  } else if (packet.link_next == kNone) {
     deliver(index);
+  } else {
+    packet.ingress = number;
+    join(choose(packet), index);
   }
+}
+
+// Adaptive routing in the switch: the way on whose queue is shortest now. Where several are, the
+// packet's number decides, so that they are taken in turn.
+std::uint32_t Simulator::choose(Packet& packet) const {
+  const std::span<const std::uint32_t> ways = network_.choices(packet.link_next);
+  const std::size_t start = mix64(hash_combine(packet.flow, packet.sequence)) % ways.size();
+  Time least = kNever;
+  std::uint32_t best = 0;
+  for (std::size_t i = 0; i < ways.size(); ++i) {
+    const std::uint32_t way = ways[(start + i) % ways.size()];
+    const Time queue = std::max<Time>(0, backlog(network_.path_entry(way)));
+    if (queue < least || i == 0) least = queue, best = way;
+  }
+  packet.path = best;
+  return network_.path_entry(best);
 }
 
 // The packet takes its place in the link's queue: from here on its arrival is known.

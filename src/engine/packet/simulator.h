@@ -17,6 +17,7 @@
 #include "engine/packet/flow_state.h"
 #include "engine/packet/gates.h"
 #include "engine/packet/network.h"
+#include "engine/packet/selective.h"
 #include "engine/packet/telemetry.h"
 #include "engine/packet_options.h"
 
@@ -129,9 +130,12 @@ class Simulator {
   void receive_nack(const Packet& packet);
   void report(std::uint32_t flow);
 
-  [[nodiscard]] bool can_send(const Sender& sender) const;
+  [[nodiscard]] bool can_send(std::uint32_t flow) const;
+  std::uint32_t choose(Packet& packet) const;
   void pump(std::uint32_t flow);
   void send_one(std::uint32_t flow);
+  [[nodiscard]] std::uint32_t path_now(const Sender& sender, const Connection& connection) const;
+  void look_for_flowlet(std::uint32_t flow, const Connection& connection);
   void tell_when_sent(std::uint32_t flow, std::uint32_t path);
   void make_ready(std::uint32_t flow, std::uint32_t link);
   void pull(std::uint32_t link);
@@ -140,6 +144,19 @@ class Simulator {
   [[nodiscard]] std::uint32_t injection_link(const Sender& sender) const;
   [[nodiscard]] Time room_from(const Sender& sender, std::uint32_t link) const;
   [[nodiscard]] Time backlog(std::uint32_t link) const;
+
+  // selective.cpp
+  void start_selective(std::uint32_t flow, const Connection& connection);
+  [[nodiscard]] bool is_selective(std::uint32_t flow) const {
+    return selective_on_ && !selective_[flow].bits.empty();
+  }
+  [[nodiscard]] Time time_to_repeat(std::uint32_t flow) const;
+  void advance_selective(std::uint32_t flow, std::uint32_t packet);
+  void receive_selective_nack(const Packet& packet);
+  void enter_recovery(std::uint32_t flow);
+  void repeat_selective(std::uint32_t flow);
+  [[nodiscard]] bool has_hole(std::uint32_t flow) const;
+  std::uint32_t take_selective(std::uint32_t flow);
 
   void flow_due(std::uint32_t flow);
   void retransmission_due(std::uint32_t flow);
@@ -172,7 +189,9 @@ class Simulator {
   Time notification_gap_ = kNever;
   std::vector<congestion::Sender> controlled_;  // by flow
   std::vector<Credits> credits_;                // by link, where links have them
-  bool lossy_ = false, with_credits_ = false;
+  std::vector<Selective> selective_;            // by flow, where only what was lost is repeated
+  std::vector<Time> last_sent_;                 // by flow, where flowlets are looked for
+  bool lossy_ = false, with_credits_ = false, selective_on_ = false;
   std::vector<std::uint32_t> timer_tags_, free_timers_;
   Client* client_ = nullptr;
   Time now_ = 0;
