@@ -88,13 +88,14 @@ class PathTable {
   // Servers with equal devices, wiring and classes have equal shapes.
   std::uint32_t shape_of(fabric::ServerId server);
 
- private:
   // source shape, place; destination shape, place; NIC places; via, mover, same server.
   using Key = std::array<std::uint32_t, 7>;
+  // Connections of one key take the same kind of path.
+  Key key_of(const Connection& connection);
 
+ private:
   [[nodiscard]] bool same_shape(fabric::ServerId a, fabric::ServerId b) const;
   [[nodiscard]] std::uint32_t base_of(fabric::DeviceId device) const;
-  Key key_of(const Connection& connection);
   bool stamp(const PathPattern& pattern, const Connection& connection, Resolved& out);
   bool stamp_local(const std::vector<PathPattern::LocalHop>& hops, const Connection& connection,
                    Resolved& out) const;

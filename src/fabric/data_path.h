@@ -99,6 +99,7 @@ struct PathQuery {
       Mover::copy_engine;  // who drives an intra-server GPU path: copy engine, or SMs (NCCL)
   std::optional<DeviceId> source_nic, destination_nic;  // pinned, else nearest by path class
   std::uint64_t entropy = 0;
+  bool words = true;  // false: without the texts for people (what, lost_to, parts' names, limit)
 };
 
 // Either a path or why this way is not possible ("GPU P2P is off on rtx-4090").

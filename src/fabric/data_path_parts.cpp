@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
+#include <utility>
+#include <vector>
 
 #include "base/check.h"
 #include "fabric/path_class.h"
@@ -13,28 +14,34 @@ namespace weft::fabric {
 namespace {
 
 struct Loss {
+  bool tell = true;  // in words
   double wire_per_byte = 1;
   double reverse_wire_per_byte = 0;
   std::string words;
 
-  void multiply(double efficiency, std::string why) {
+  template <typename Why>
+  void multiply(double efficiency, Why why) {
     if (efficiency == 1) return;
     wire_per_byte /= efficiency;
+    if (!tell) return;
     if (!words.empty()) words += ", ";
-    words += why;
+    words += why();
   }
 };
 
-Loss framing_loss(const Framing& framing, bool read) {
+Loss framing_loss(const Framing& framing, bool read, bool tell) {
   Loss loss;
+  loss.tell = tell;
   if (framing.max_payload.count() == 0) return loss;
   const Bytes payload = read ? framing.read_max_payload : framing.max_payload;
   const Bytes overhead = read ? framing.read_overhead : framing.overhead;
   loss.wire_per_byte = (payload + overhead).to_double() / payload.to_double();
-  loss.words = fmt::format("{} B on each {} B {}", overhead.count(), payload.count(),
-                           read ? "completion" : "write");
+  if (tell)
+    loss.words = fmt::format("{} B on each {} B {}", overhead.count(), payload.count(),
+                             read ? "completion" : "write");
   const double tax = framing.link_layer_tax;
-  loss.multiply(1 - tax, fmt::format("{:.1f} % acknowledgements and credits", 100 * tax));
+  loss.multiply(1 - tax,
+                [&] { return fmt::format("{:.1f} % acknowledgements and credits", 100 * tax); });
   if (read && framing.read_request.count() > 0) {
     loss.reverse_wire_per_byte =
         framing.request_overhead.to_double() / framing.read_request.to_double() / (1 - tax);
@@ -48,17 +55,19 @@ void mover_loss(Loss& loss, const LinkClass& link, const LinkUse& use, const Pat
   if (link.kind == LinkKind::nvlink || link.kind == LinkKind::xgmi) {
     const double efficiency = sm ? sm_nvlink_efficiency(costs, link.generation)
                                  : copy_engine_nvlink_efficiency(costs, link.generation);
-    loss.multiply(efficiency,
-                  fmt::format("{} reach {:.1f} %", sm ? "SMs" : "copy engines", 100 * efficiency));
+    loss.multiply(efficiency, [&] {
+      return fmt::format("{} reach {:.1f} %", sm ? "SMs" : "copy engines", 100 * efficiency);
+    });
   }
   if (link.kind == LinkKind::c2c) {
     const double efficiency = use.read ? costs.c2c_read_efficiency : costs.c2c_write_efficiency;
-    loss.multiply(efficiency, fmt::format("copies reach {:.1f} %", 100 * efficiency));
+    loss.multiply(efficiency,
+                  [&] { return fmt::format("copies reach {:.1f} %", 100 * efficiency); });
   }
   if (link.kind == LinkKind::pcie && use.mover == Mover::copy_engine) {
-    loss.multiply(
-        costs.copy_engine_pcie_efficiency,
-        fmt::format("copy engines reach {:.1f} %", 100 * costs.copy_engine_pcie_efficiency));
+    const double efficiency = costs.copy_engine_pcie_efficiency;
+    loss.multiply(efficiency,
+                  [&] { return fmt::format("copy engines reach {:.1f} %", 100 * efficiency); });
   }
 }
 
@@ -84,7 +93,7 @@ DeviceId host_memory_of(const Fabric& fabric, DeviceId device) {
 
 PathBuilder::PathBuilder(const Fabric& fabric, const PathCosts& costs, const PathQuery& query,
                          Via via)
-    : fabric_(fabric), costs_(costs) {
+    : fabric_(fabric), costs_(costs), words_(query.words) {
   path_.source = query.source;
   path_.destination = query.destination;
   path_.via = via;
@@ -100,7 +109,7 @@ void PathBuilder::begin_leg(Mover mover, std::string what, Duration overhead) {
 
 void PathBuilder::add_part(std::string name, Duration time) {
   if (time.ps() == 0) return;
-  path_.parts.push_back({std::move(name), time});
+  path_.parts.push_back({words_ ? std::move(name) : std::string(), time});
 }
 
 void PathBuilder::cap_leg(BitRate rate, std::string reason) {
@@ -135,15 +144,17 @@ Duration forwarding_time(const Fabric& fabric, const PathCosts& costs, LinkId in
 
 Hop PathBuilder::make_hop(LinkId link, const LinkUse& use, bool after_bridge) const {
   const LinkClass& c = fabric_.link_class(link);
-  Loss loss = framing_loss(c.framing, use.read);
+  Loss loss = framing_loss(c.framing, use.read, words_);
   mover_loss(loss, c, use, costs_);
   if (c.kind == LinkKind::pcie && use.peer && after_bridge) {
-    loss.multiply(costs_.intel_peer_split, "the host bridge splits peer packets into 64 B");
+    loss.multiply(costs_.intel_peer_split,
+                  [] { return "the host bridge splits peer packets into 64 B"; });
   }
   if (c.kind == LinkKind::inter_socket && use.peer && c.peer_rate.bps() > 0) {
     const double left = c.peer_rate.gbps() / c.raw_rate.gbps();
-    loss.multiply(std::min(left, 1.0),
-                  fmt::format("peer traffic gets {} of it", to_text_bytes(c.peer_rate)));
+    loss.multiply(std::min(left, 1.0), [&] {
+      return fmt::format("peer traffic gets {} of it", to_text_bytes(c.peer_rate));
+    });
   }
   Hop hop;
   hop.link = link;
@@ -166,8 +177,10 @@ void PathBuilder::add_links(std::span<const LinkId> links, const LinkUse& use) {
     Hop hop = make_hop(links[i], use, after_bridge);
     const Duration through = i + 1 < links.size() ? forwarding(links[i]) : Duration();
     if (use.stripe == 0) {  // parallel chains run at once: the first one's latency counts
-      add_part(fabric_.link_name(links[i]), hop.latency);
-      add_part(fmt::format("{} forwarding", fabric_.name(fabric_.to(links[i]))), through);
+      add_part(text([&] { return fabric_.link_name(links[i]); }), hop.latency);
+      add_part(
+          text([&] { return fmt::format("{} forwarding", fabric_.name(fabric_.to(links[i]))); }),
+          through);
     }
     hop.latency += through;
     path_.legs.back().hops.push_back(std::move(hop));
@@ -207,8 +220,10 @@ void PathBuilder::add_read(std::span<const LinkId> links, LinkUse use, std::stri
   const double bytes = costs_.pcie_read_tags * request.to_double();
   const BitRate bound = BitRate::from_gigabytes_per_second(bytes / round_trip.to_nanoseconds());
   if (bound < path_.legs.back().rate()) {
-    cap_leg(bound, fmt::format("{} reads of {} B in flight over {}", costs_.pcie_read_tags,
-                               request.count(), to_text(round_trip)));
+    cap_leg(bound, text([&] {
+              return fmt::format("{} reads of {} B in flight over {}", costs_.pcie_read_tags,
+                                 request.count(), to_text(round_trip));
+            }));
   }
 }
 
@@ -220,39 +235,55 @@ void PathBuilder::add_network(std::span<const LinkId> links, Bytes payload, Byte
     hop.raw = c.raw_rate;
     hop.wire_per_byte = (payload + overhead).to_double() / payload.to_double();
     hop.effective = c.raw_rate.scaled(1 / hop.wire_per_byte);
-    hop.lost_to = fmt::format("{} B on each {} B packet", overhead.count(), payload.count());
+    hop.lost_to = text(
+        [&] { return fmt::format("{} B on each {} B packet", overhead.count(), payload.count()); });
     const Duration through = i + 1 < links.size() ? forwarding(links[i]) : Duration();
     hop.latency = c.latency + through;
-    add_part(fabric_.link_name(links[i]), c.latency);
-    add_part(fmt::format("{} switching", fabric_.name(fabric_.to(links[i]))), through);
+    add_part(text([&] { return fabric_.link_name(links[i]); }), c.latency);
+    add_part(text([&] { return fmt::format("{} switching", fabric_.name(fabric_.to(links[i]))); }),
+             through);
     path_.legs.back().hops.push_back(std::move(hop));
   }
 }
 
 namespace {
 
-// Raw-rate bytes per payload byte that each directed link carries for all `legs` together.
-std::map<LinkId, double> link_loads(std::span<const Leg> legs) {
-  std::map<LinkId, double> loads;
-  for (const Leg& leg : legs) {
-    for (const Hop& hop : leg.hops) {
-      loads[hop.link] += hop.wire_per_byte;
-      loads[reverse(hop.link)] += hop.reverse_wire_per_byte;
+// Raw-rate bytes per payload byte that directed links carry for all legs together. Paths are short:
+// a list searched from its front.
+class LinkLoads {
+ public:
+  explicit LinkLoads(std::span<const Leg> legs) {
+    std::size_t hops = 0;
+    for (const Leg& leg : legs) hops += leg.hops.size();
+    loads_.reserve(2 * hops);
+    for (const Leg& leg : legs) {
+      for (const Hop& hop : leg.hops) {
+        of(hop.link) += hop.wire_per_byte;
+        if (hop.reverse_wire_per_byte > 0) of(reverse(hop.link)) += hop.reverse_wire_per_byte;
+      }
     }
   }
-  return loads;
-}
+  double& of(LinkId link) {
+    for (auto& [known, load] : loads_) {
+      if (known == link) return load;
+    }
+    return loads_.emplace_back(link, 0.0).second;
+  }
+
+ private:
+  std::vector<std::pair<LinkId, double>> loads_;
+};
 
 struct Narrowest {
   LinkId link;
   BitRate rate = BitRate::bits_per_second(INT64_MAX);
 };
 Narrowest narrowest_link(std::span<const Leg> legs) {
-  const auto loads = link_loads(legs);
+  LinkLoads loads(legs);
   Narrowest narrowest;
   for (const Leg& leg : legs) {
     for (const Hop& hop : leg.hops) {
-      const BitRate rate = std::min(hop.effective, hop.raw.scaled(1 / loads.at(hop.link)));
+      const BitRate rate = std::min(hop.effective, hop.raw.scaled(1 / loads.of(hop.link)));
       if (rate < narrowest.rate) narrowest = {hop.link, rate};
     }
   }
@@ -303,21 +334,24 @@ void PathBuilder::find_limit() {
   const Narrowest links = narrowest_link(p.legs);
   p.bandwidth = links.rate;
   p.narrowest = links.link;
-  if (links.link.valid()) {
+  if (words_ && links.link.valid()) {
     p.limit = fmt::format("{} at {}", fabric_.link_name(links.link),
                           to_text_bytes(fabric_.link_class(links.link).raw_rate));
   }
   for (const Leg& leg : p.legs) {
     BitRate rate = leg.rate();
     const bool capped = leg.cap && *leg.cap <= rate;
-    std::string why =
-        capped ? leg.cap_reason
-               : fmt::format("{} at {}", fabric_.link_name(narrowest_link({&leg, 1}).link),
-                             to_text_bytes(rate));
+    std::string why = text([&] {
+      return capped ? leg.cap_reason
+                    : fmt::format("{} at {}", fabric_.link_name(narrowest_link({&leg, 1}).link),
+                                  to_text_bytes(rate));
+    });
     if (p.chunk.count() > 0 && leg.overhead.ps() > 0) {
       const Duration each = transfer_time(p.chunk, rate) + leg.overhead;
       rate = BitRate::from_gigabytes_per_second(p.chunk.to_double() / each.to_nanoseconds());
-      why += fmt::format(" and {} for each {} chunk", to_text(leg.overhead), to_text(p.chunk));
+      why += text([&] {
+        return fmt::format(" and {} for each {} chunk", to_text(leg.overhead), to_text(p.chunk));
+      });
     }
     if (rate >= p.bandwidth) continue;
     p.bandwidth = rate;

@@ -35,6 +35,12 @@ class PathBuilder {
   void add_part(std::string name, Duration time);
   void cap_leg(BitRate rate, std::string reason);  // keeps the lower of two
 
+  // The text that `make` returns, when the query wants texts.
+  template <typename Make>
+  [[nodiscard]] std::string text(Make make) const {
+    return words_ ? make() : std::string();
+  }
+
   [[nodiscard]] Duration crossing_time(std::span<const LinkId> links) const;
   [[nodiscard]] DataPath& path() { return path_; }
   // Fills bandwidth, narrowest, limit and latency. Call last.
@@ -49,6 +55,7 @@ class PathBuilder {
 
   const Fabric& fabric_;
   const PathCosts& costs_;
+  bool words_;
   DataPath path_;
 };
 

@@ -72,11 +72,11 @@ void add_destination_dma(PathBuilder& builder, const Fabric& fabric, const PathC
 void add_rdma_leg(PathBuilder& builder, const Fabric& fabric, const PathCosts& costs,
                   const NetworkLegs& network, DeviceId source, DeviceId destination) {
   const Duration start = costs.post_wqe + costs.doorbell + costs.wqe_fetch + costs.completion;
-  builder.begin_leg(
-      Mover::nic,
-      fmt::format("{} write from {} to {}", costs.network.name, fabric.name(network.source_nic),
-                  fabric.name(network.destination_nic)),
-      start);
+  builder.begin_leg(Mover::nic, builder.text([&] {
+    return fmt::format("{} write from {} to {}", costs.network.name,
+                       fabric.name(network.source_nic), fabric.name(network.destination_nic));
+  }),
+                    start);
   builder.add_part("post work request", costs.post_wqe);
   builder.add_part("doorbell", costs.doorbell);
   const DeviceId core = host_memory_of(fabric, source);

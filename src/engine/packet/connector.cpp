@@ -83,9 +83,8 @@ std::vector<Segment> reversed(const fabric::Fabric& fabric, const std::vector<Se
 
 }  // namespace
 
-const Connected* Connector::connect(const Ends& ends) {
-  const auto known = known_.find(ends);
-  if (known != known_.end()) return &known->second;
+// The best way is sought once for a pair of places in servers of equal shape.
+fabric::PathAnswer Connector::find_path(const Ends& ends) {
   fabric::PathQuery query;
   query.source = ends.from;
   query.destination = ends.to;
@@ -96,10 +95,29 @@ const Connected* Connector::connect(const Ends& ends) {
   query.entropy =
       hash_combine(hash_combine(hash_combine(setup_->options.seed, ends.from.value), ends.to.value),
                    ends.entropy);
+  query.words = false;
   const fabric::NetworkRoute route =
       [this](fabric::DeviceId from, fabric::DeviceId to, std::uint64_t entropy,
              std::vector<fabric::LinkId>& out) { setup_->routes->path(from, to, entropy, out); };
-  const fabric::PathAnswer answer = fabric::find_data_path(*setup_->fabric, costs_, route, query);
+  const auto find = [&] { return fabric::find_data_path(*setup_->fabric, costs_, route, query); };
+  if (ends.via != fabric::Via::automatic) return find();
+  const PathTable::Key key = paths_.key_of({query.source, query.destination, query.via, query.mover,
+                                            query.source_nic, query.destination_nic, 0});
+  if (const auto known = best_way_.find(key); known != best_way_.end()) {
+    query.via = known->second;
+    fabric::PathAnswer answer = find();
+    if (answer.path) return answer;
+    query.via = fabric::Via::automatic;
+  }
+  fabric::PathAnswer answer = find();
+  if (answer.path) best_way_[key] = answer.path->via;
+  return answer;
+}
+
+const Connected* Connector::connect(const Ends& ends) {
+  const auto known = known_.find(ends);
+  if (known != known_.end()) return &known->second;
+  const fabric::PathAnswer answer = find_path(ends);
   if (!answer.path) {
     refusal_ = answer.refusal;
     return nullptr;

@@ -14,6 +14,7 @@
 #include "engine/engine.h"
 #include "engine/packet/simulator.h"
 #include "engine/packet/ways.h"
+#include "engine/path_table.h"
 
 namespace weft::engine::packet {
 
@@ -43,7 +44,10 @@ struct Chain {
 class Connector {
  public:
   Connector(const Setup& setup, Simulator& simulator)
-      : setup_(&setup), simulator_(&simulator), costs_(setup.costs) {
+      : setup_(&setup),
+        simulator_(&simulator),
+        costs_(setup.costs),
+        paths_(*setup.fabric, *setup.routes, setup.costs) {
     costs_.network.overhead += Bytes(simulator.telemetry_bytes());
   }
 
@@ -59,6 +63,7 @@ class Connector {
   [[nodiscard]] const std::string& refusal() const { return refusal_; }
 
  private:
+  fabric::PathAnswer find_path(const Ends& ends);
   Connected make(const fabric::DataPath& path);
   void add_ways(std::vector<Chain>& chains);
   std::vector<WayLinks> ways_between(fabric::LinkId out, fabric::LinkId in);
@@ -72,6 +77,8 @@ class Connector {
   const Setup* setup_;
   Simulator* simulator_;
   fabric::PathCosts costs_;  // the setup's, and what telemetry adds to each packet
+  PathTable paths_;
+  std::map<PathTable::Key, fabric::Via> best_way_;  // where the user leaves it to us
   std::map<Ends, Connected> known_;
   std::map<std::pair<fabric::DeviceId, bool>, Connected> to_switches_;
   std::map<std::pair<fabric::DeviceId, fabric::DeviceId>, std::vector<WayLinks>> ways_;
