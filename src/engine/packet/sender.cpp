@@ -145,7 +145,7 @@ inline std::uint32_t Simulator::injection_link(const Sender& sender) const {
 }
 
 // Time until the link has sent all that it has; long while it is paused.
-inline Time Simulator::backlog(std::uint32_t link) const {
+Time Simulator::backlog(std::uint32_t link) const {
   const Time sending = links_[link].free - now_;
   if (!links_[link].gated) return sending;
   const Gate& gate = gates_[link];
