@@ -108,8 +108,10 @@ class NetworkBuild {
     for (std::size_t h = 0; h < dump_.hosts.size(); ++h) {
       const Dump::Host& host = dump_.hosts[h];
       if (wanted > 0 && host.nics.size() == wanted) {
-        add_copy(host);
+        add_copy(host, *inputs_.host);
         ++copies;
+      } else if (host.inside) {
+        add_copy(host, *host.inside);
       } else {
         add_plain(h);
         ++plain;
@@ -141,10 +143,10 @@ class NetworkBuild {
               "that server");
   }
 
-  void add_copy(const Dump::Host& host) {
-    const DeviceId first = builder_.append_server(*inputs_.host, host.name, true);
+  void add_copy(const Dump::Host& host, const fabric::Fabric& server) {
+    const DeviceId first = builder_.append_server(server, host.name, true);
     std::vector<DeviceId> nics;
-    for (const DeviceId nic : inputs_.host->of_kind(DeviceKind::nic))
+    for (const DeviceId nic : server.of_kind(DeviceKind::nic))
       nics.push_back(DeviceId(first.index() + nic.index()));
     for (std::size_t n = 0; n < nics.size(); ++n) label_nic(nics[n], host.nics[n]);
     nics_.push_back(std::move(nics));

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -42,6 +43,8 @@ struct NetworkDump {
     bool gpus = false;      // one GPU to a NIC
     std::string gpu_model;
     std::optional<fabric::LinkClass> scale_up;  // each GPU to the one NVSwitch of the host
+    // A server with as many NICs, where the source tells its inside; ImportInputs::host goes first.
+    std::shared_ptr<const fabric::Fabric> inside;
   };
   struct End {
     bool on_switch = true;
