@@ -102,16 +102,17 @@ TEST_P(Mutation, GivesAFabricOrAFaultWithAPlace) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Mutation,
-                         testing::Values("nccl/aws_p4d.xml", "nccl/azure_ndv5_topo.xml",
-                                         "nccl/oci_h100.xml", "nccl/rccl_8p_940vm.xml",
-                                         "nccl/azure_nc48v4_topo.xml", "nccl/aws_g5.xml",
-                                         "hwloc/aws_p3dn.xml", "hwloc/power8_p100.xml",
-                                         "hwloc/knl_heteromem.xml", "topo_m/gh200_1gpu_2nic.txt",
-                                         "topo_m/nv8_8gpu_6nic.txt",
-                                         "topo_m/a100_sxm_8gpu_8x100g_roce_pxb.txt",
-                                         "topo_m/v100_ndv2_8gpu_4nic_tabs.txt",
-                                         "topo_m/rtx6000ada_4gpu_2socket_4nic.txt"));
+INSTANTIATE_TEST_SUITE_P(
+    All, Mutation,
+    testing::Values("nccl/aws_p4d.xml", "nccl/azure_ndv5_topo.xml", "nccl/oci_h100.xml",
+                    "nccl/rccl_8p_940vm.xml", "nccl/azure_nc48v4_topo.xml", "nccl/aws_g5.xml",
+                    "hwloc/aws_p3dn.xml", "hwloc/power8_p100.xml", "hwloc/knl_heteromem.xml",
+                    "topo_m/gh200_1gpu_2nic.txt", "topo_m/nv8_8gpu_6nic.txt",
+                    "topo_m/a100_sxm_8gpu_8x100g_roce_pxb.txt",
+                    "topo_m/v100_ndv2_8gpu_4nic_tabs.txt",
+                    "topo_m/rtx6000ada_4gpu_2socket_4nic.txt", "slurm/topograph_tree.conf",
+                    "slurm/topograph_block.conf", "htsim/test.topo", "htsim/fat_tree_128_8os.topo",
+                    "infragraph/slices.yaml", "infragraph/two_tier_clos.yaml"));
 
 }  // namespace
 }  // namespace weft::import
