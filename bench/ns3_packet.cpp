@@ -11,7 +11,6 @@
 #include <string_view>
 #include <utility>
 
-#include "cpu_seconds.h"
 #include "engine/packet/packet_engine.h"
 #include "ns3_peer.h"
 #include "peer_case.h"

@@ -6,11 +6,10 @@
 #include <ns3/network-module.h>
 #include <ns3/point-to-point-module.h>
 #include <ns3/traffic-control-module.h>
+#include <sys/resource.h>
 
 #include <cstdio>
 #include <vector>
-
-#include "cpu_seconds.h"
 
 namespace weft::bench {
 
@@ -21,6 +20,15 @@ constexpr std::uint32_t kAround = 2 + 20 + 8;  // PPP, IPv4, UDP
 constexpr std::uint16_t kPort = 9;
 
 }  // namespace
+
+double cpu_seconds() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
 
 struct Ns3Network::Objects {
   Ns3Transport transport = Ns3Transport::udp;

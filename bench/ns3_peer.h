@@ -12,6 +12,8 @@ struct PeerAnswer {
   std::uint64_t packet_hops = 0, events = 0;
 };
 
+double cpu_seconds();
+
 // What carries the bytes: UDP at line rate over devices without queue discs (least work), or TCP
 // DCTCP over RED queue discs that mark, as the engine beside it runs windows, acks and ECN.
 enum class Ns3Transport { udp, dctcp };

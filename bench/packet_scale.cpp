@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "base/random.h"
-#include "cpu_seconds.h"
 #include "engine/packet/packet_engine.h"
 #include "fabric/test_servers.h"
 #include "topology/topology.h"
@@ -21,7 +20,6 @@
 namespace {
 
 using namespace weft;
-using bench::cpu_seconds;
 
 struct Scenario {
   const char* name;
@@ -95,6 +93,15 @@ work::Work permutation(const Scenario& s) {
          {}});
   }
   return work;
+}
+
+double cpu_seconds() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
 void measure(const Scenario& s, bool spray) {

@@ -1,11 +1,21 @@
 // Weft's flow engine against SimGrid on the same flows over the same links, one after the other in
-// one process: CPU seconds of the run, peak memory, and completion times of every flow. Both share
-// links max-min fairly: SimGrid's CM02 model with all factors 1, no TCP window, no cross traffic.
-// SimGrid's default update of its sharing (network/optim:Lazy) is measured beside the full one: in
-// 3.32 it overloads links in these all-to-alls, so its times are not those of the definition.
+// one process: CPU seconds to set up and to run, peak memory, and completion times of every flow.
+// Both share links max-min fairly: SimGrid's CM02 model with all factors 1, no TCP window, no cross
+// traffic.
+//   set-up   Weft: fabric, routing tables, work. SimGrid: hosts, links and the route of every pair,
+//            from a list of link numbers that we give it; finding that list is not on its bill.
+//   paths    Weft finds the links of every flow while it runs; this is what that takes by itself.
+//   run      Weft: all of the engine's run, paths included. SimGrid: of Engine::run().
+// Ratios: run to run; run to run without paths, as SimGrid is given its own; set-up and run
+// together. Every case runs three times in a process of its own; each column is its least.
+// SimGrid's default update of its sharing (network/optim:Lazy) is measured with --lazy: in 3.32 it
+// overloads links in these all-to-alls, so its times are not those of the definition.
 // Built only where libsimgrid-dev is installed; no test needs it.
-// usage: weft_bench_simgrid_flow [--json] [--lazy] [CASE]...
-//        cases: perm1024, a2a64, a2a128, a2a256; default: all. --lazy: SimGrid's default update
+// In SimGrid every host that sends is an actor, as its programs are written; --one-actor lets one
+// actor send everything. Which is faster depends on the case.
+// usage: weft_bench_simgrid_flow [--lazy] [--one-actor] [--once] [CASE]...
+//        weft_bench_simgrid_flow --weft N CASE    Weft's run alone, N times (to profile)
+//        cases: perm1024, a2a64, a2a128, a2a256; default: all
 #include <fmt/format.h>
 #include <sys/resource.h>
 
@@ -55,32 +65,64 @@ Run run_weft(const engine::Setup& setup) {
   return run;
 }
 
+// The links of every op's way, as SimGrid is told them.
+struct Way {
+  struct Hop {
+    fabric::LinkId link;
+    double spent = 1;
+  };
+  std::vector<Hop> hops;
+};
+
+std::vector<Way> find_ways(const engine::Setup& setup) {
+  std::vector<Way> ways;
+  engine::Expander expander(setup);
+  for (std::size_t i = 0; i < setup.work.ops.size(); ++i) {
+    ways.emplace_back();
+    for (const engine::LinkShare& share : expander.expand(work::OpId(i)).shares)
+      if (fabric::is_network(setup.fabric->link_class(share.link).kind))
+        ways.back().hops.push_back({share.link, share.spent});
+  }
+  return ways;
+}
+
 // The platform: one host a rank, one link a directed link that some flow crosses, and a route of
 // exactly the links that our expansion names.
 class Peer {
  public:
-  Peer(sg::Engine& engine, const engine::Setup& setup) : engine_(&engine), setup_(&setup) {
+  Peer(sg::Engine& engine, const engine::Setup& setup, const std::vector<Way>& ways)
+      : engine_(&engine), setup_(&setup), links_(setup.fabric->link_count()) {
+    const double before = cpu_seconds();
     zone_ = sg::create_full_zone("fabric");
     for (std::size_t i = 0; i < setup.work.rank_gpu.size(); ++i)
       hosts_.push_back(zone_->create_host(fmt::format("h{}", i), 1e9));
-    engine::Expander expander(setup);
-    for (std::size_t i = 0; i < setup.work.ops.size(); ++i) add_route(i, expander);
+    for (std::size_t i = 0; i < setup.work.ops.size(); ++i) add_route(i, ways[i]);
     zone_->seal();
+    setup_s_ = cpu_seconds() - before;
   }
+  [[nodiscard]] double setup_s() const { return setup_s_; }
 
-  Run run() {
+  // One actor a sending host, or one that sends everything.
+  Run run(bool one_actor) {
     const auto& ops = setup_->work.ops;
     Run out;
     std::vector<sg::CommPtr> comms(ops.size());
-    sg::Actor::create("sender", hosts_[0], [&] {
-      for (std::size_t i = 0; i < ops.size(); ++i) {
-        const auto& transfer = std::get<work::Transfer>(ops[i].what);
-        comms[i] =
-            sg::Comm::sendto_async(hosts_[transfer.from.index()], hosts_[transfer.to.index()],
-                                   static_cast<std::uint64_t>(transfer.size.count()));
-      }
-      for (const sg::CommPtr& comm : comms) comm->wait();
-    });
+    std::vector<std::vector<std::size_t>> sends(hosts_.size());
+    for (std::size_t i = 0; i < ops.size(); ++i)
+      sends[one_actor ? 0 : std::get<work::Transfer>(ops[i].what).from.index()].push_back(i);
+    const auto send = [&](std::size_t i) {
+      const auto& transfer = std::get<work::Transfer>(ops[i].what);
+      comms[i] = sg::Comm::sendto_async(hosts_[transfer.from.index()], hosts_[transfer.to.index()],
+                                        static_cast<std::uint64_t>(transfer.size.count()));
+    };
+    const auto create = [&](sg::Host* host, const std::vector<std::size_t>& flows) {
+      if (flows.empty()) return;
+      sg::Actor::create("sender", host, [&send, &comms, &flows] {
+        for (const std::size_t i : flows) send(i);
+        for (const std::size_t i : flows) comms[i]->wait();
+      });
+    };
+    for (std::size_t host = 0; host < hosts_.size(); ++host) create(hosts_[host], sends[host]);
     const double before = cpu_seconds();
     engine_->run();
     out.cpu_s = cpu_seconds() - before;
@@ -89,28 +131,31 @@ class Peer {
   }
 
  private:
-  sg::Link* link(const std::string& name, double bytes_per_s, Duration latency) {
-    sg::Link*& known = links_[name];
-    if (known == nullptr) {
-      known = zone_->create_link(name, bytes_per_s);
-      known->set_latency(latency.to_seconds())->seal();
-    }
-    return known;
-  }
-  // A start that is put off is one more link, of latency only.
-  void add_route(std::size_t op, engine::Expander& expander) {
-    const fabric::Fabric& fabric = *setup_->fabric;
+  // A start that is put off is one more link, of latency only. What is not network has twice the
+  // rate of the only network link it leads to.
+  void add_route(std::size_t op, const Way& way) {
     const work::Op& what = setup_->work.ops[op];
     const auto& transfer = std::get<work::Transfer>(what.what);
     std::vector<sg::LinkInRoute> route;
-    for (const engine::LinkShare& share : expander.expand(work::OpId(op)).shares) {
-      const fabric::LinkClass& cls = fabric.link_class(share.link);
-      if (!fabric::is_network(cls.kind)) continue;  // twice the rate of its only network link
-      route.emplace_back(link(fmt::format("l{}", share.link.value),
-                              cls.raw_rate.bytes_per_second() / share.spent, cls.latency));
+    for (const Way::Hop& hop : way.hops) {
+      const fabric::LinkClass& cls = setup_->fabric->link_class(hop.link);
+      sg::Link*& link = links_[hop.link.index()];
+      if (link == nullptr) {
+        link = zone_->create_link(fmt::format("l{}", hop.link.value),
+                                  cls.raw_rate.bytes_per_second() / hop.spent);
+        link->set_latency(cls.latency.to_seconds())->seal();
+      }
+      route.emplace_back(link);
     }
     const Duration wait = what.earliest.since_start();
-    if (wait > Duration()) route.emplace_back(link(fmt::format("wait{}", wait.ps()), 1e15, wait));
+    if (wait > Duration()) {
+      sg::Link*& link = waits_[wait];
+      if (link == nullptr) {
+        link = zone_->create_link(fmt::format("wait{}", wait.ps()), 1e15);
+        link->set_latency(wait.to_seconds())->seal();
+      }
+      route.emplace_back(link);
+    }
     zone_->add_route(hosts_[transfer.from.index()]->get_netpoint(),
                      hosts_[transfer.to.index()]->get_netpoint(), nullptr, nullptr, route, false);
   }
@@ -119,7 +164,9 @@ class Peer {
   const engine::Setup* setup_;
   sg::NetZone* zone_ = nullptr;
   std::vector<sg::Host*> hosts_;
-  std::map<std::string, sg::Link*> links_;
+  std::vector<sg::Link*> links_;
+  std::map<Duration, sg::Link*> waits_;
+  double setup_s_ = 0;
 };
 
 struct Summary {
@@ -135,71 +182,144 @@ Summary summary(const std::vector<double>& ends) {
   return out;
 }
 
-void compare(std::string_view name, bool json, sg::Engine& engine) {
+// One line of numbers, for the process that asked for it.
+struct Row {
+  std::size_t flows = 0;
+  double weft_setup = 0, weft_paths = 0, weft_run = 0, peer_setup = 0, peer_run = 0;
+  double weft_bytes = 0, peer_bytes = 0;  // by flow, grown while it ran
+  Summary weft, peer;
+  double worst = 0;  // of any flow's end, relative
+};
+
+bench::PeerCase make_case(std::string_view name) {
   const bool small = name == "a2a64" || name == "a2a128";
   bench::PeerCase peer_case(small ? bench::kLs128 : bench::kLs1024);
   if (name == "perm1024")
     peer_case.permutation(Bytes(2'000'000));
   else
     peer_case.all_to_all(name == "a2a64" ? 64 : small ? 128 : 256, Bytes(65'536));
-  peer_case.align_starts();
-  const Run ours = run_weft(peer_case.setup);
-  const double memory = peak_mb();
-  const Run theirs = Peer(engine, peer_case.setup).run();
-  const double their_mb = peak_mb() - memory;
-  const Summary a = summary(ours.ends), b = summary(theirs.ends);
-  double worst = 0;
-  for (std::size_t i = 0; i < ours.ends.size(); ++i)
-    worst = std::max(worst, std::abs(ours.ends[i] - theirs.ends[i]) / theirs.ends[i]);
-  if (json)
-    fmt::print(
-        "{{\"case\":\"{}\",\"flows\":{},\"weft_s\":{:.4f},\"simgrid_s\":{:.4f},\"ratio\":{:.1f},"
-        "\"weft_mean_us\":{:.3f},\"simgrid_mean_us\":{:.3f},\"weft_max_us\":{:.3f},"
-        "\"simgrid_max_us\":{:.3f},\"worst_flow\":{:.6f},\"weft_bytes_per_flow\":{:.0f},"
-        "\"simgrid_bytes_per_flow\":{:.0f}}}\n",
-        name, ours.ends.size(), ours.cpu_s, theirs.cpu_s, theirs.cpu_s / ours.cpu_s, a.mean * 1e6,
-        b.mean * 1e6, a.max * 1e6, b.max * 1e6, worst,
-        ours.grown_mb * 1048576 / static_cast<double>(ours.ends.size()),
-        their_mb * 1048576 / static_cast<double>(ours.ends.size()));
-  else
-    fmt::print(
-        "{:<9} {:>7} {:>9.3f} {:>9.2f} {:>6.0f}x {:>9.2f} {:>9.2f} {:>9.2f} {:>9.2f} {:>9} "
-        "{:>7.0f} {:>7.0f}\n",
-        name, ours.ends.size(), ours.cpu_s, theirs.cpu_s, theirs.cpu_s / ours.cpu_s, a.mean * 1e6,
-        b.mean * 1e6, a.max * 1e6, b.max * 1e6, fmt::format("{:.4f} %", worst * 100),
-        ours.grown_mb * 1048576 / static_cast<double>(ours.ends.size()),
-        their_mb * 1048576 / static_cast<double>(ours.ends.size()));
-  std::fflush(stdout);
+  return peer_case;
 }
 
-}  // namespace
+Row measure(std::string_view name, sg::Engine& engine, bool one_actor) {
+  Row row;
+  double before = cpu_seconds();
+  bench::PeerCase peer_case = make_case(name);
+  row.weft_setup = cpu_seconds() - before;
+  before = cpu_seconds();
+  peer_case.align_starts();
+  row.weft_paths = cpu_seconds() - before;
+  const Run ours = run_weft(peer_case.setup);
+  const std::vector<Way> ways = find_ways(peer_case.setup);
+  const double memory = peak_mb();
+  Peer peer(engine, peer_case.setup, ways);
+  const Run theirs = peer.run(one_actor);
+  row.peer_setup = peer.setup_s();
+  row.flows = ours.ends.size();
+  row.weft_run = ours.cpu_s;
+  row.peer_run = theirs.cpu_s;
+  row.weft_bytes = ours.grown_mb * 1048576 / static_cast<double>(row.flows);
+  row.peer_bytes = (peak_mb() - memory) * 1048576 / static_cast<double>(row.flows);
+  row.weft = summary(ours.ends);
+  row.peer = summary(theirs.ends);
+  for (std::size_t i = 0; i < ours.ends.size(); ++i)
+    row.worst = std::max(row.worst, std::abs(ours.ends[i] - theirs.ends[i]) / theirs.ends[i]);
+  return row;
+}
 
-int main(int argc, char** argv) {
-  std::vector<std::string> arguments(argv + 1, argv + argc);
-  const bool json = std::erase(arguments, "--json") > 0;
-  const bool lazy = std::erase(arguments, "--lazy") > 0;
-  if (arguments.empty()) arguments = {"perm1024", "a2a64", "a2a128", "a2a256"};
-  if (arguments.size() > 1) {  // SimGrid holds one engine a process
-    for (const std::string& name : arguments)
-      if (std::system(
-              fmt::format("{} {} {} {}", argv[0], json ? "--json" : "", lazy ? "--lazy" : "", name)
-                  .c_str()) != 0)
-        return 1;
-    return 0;
-  }
+struct Asked {
+  bool lazy = false, one_actor = false, once = false;
+};
+
+void measure_here(const std::string& name, const Asked& asked, char* program) {
   char quiet[] = "--log=root.thres:warning";
-  char* options[] = {argv[0], quiet, nullptr};
+  char* options[] = {program, quiet, nullptr};
   int count = 2;
   sg::Engine engine(&count, options);
   for (const char* setting :
        {"network/model:CM02", "network/bandwidth-factor:1", "network/latency-factor:1",
         "network/weight-S:0", "network/TCP-gamma:0", "network/crosstraffic:0"})
     sg::Engine::set_config(setting);
-  sg::Engine::set_config(lazy ? "network/optim:Lazy" : "network/optim:Full");
-  if (!json)
-    fmt::print("{:<9} {:>7} {:>9} {:>9} {:>7} {:>9} {:>9} {:>9} {:>9} {:>9} {:>7} {:>7}\n", "case",
-               "flows", "Weft s", "SimGrid s", "ratio", "mean us", "theirs", "max us", "theirs",
-               "worst", "B/flow", "theirs");
-  compare(arguments[0], json, engine);
+  sg::Engine::set_config(asked.lazy ? "network/optim:Lazy" : "network/optim:Full");
+  const Row r = measure(name, engine, asked.one_actor);
+  fmt::print("{} {} {} {} {} {} {} {} {} {} {} {} {}\n", r.flows, r.weft_setup, r.weft_paths,
+             r.weft_run, r.peer_setup, r.peer_run, r.weft_bytes, r.peer_bytes, r.weft.mean,
+             r.peer.mean, r.weft.max, r.peer.max, r.worst);
+}
+
+// SimGrid holds one engine a process.
+Row measure_in_process(const std::string& command) {
+  FILE* pipe = popen(command.c_str(), "r");
+  Row r;
+  const int read = std::fscanf(pipe, "%zu %lf %lf %lf %lf %lf %lf %lf %lf %lf %lf %lf %lf",
+                               &r.flows, &r.weft_setup, &r.weft_paths, &r.weft_run, &r.peer_setup,
+                               &r.peer_run, &r.weft_bytes, &r.peer_bytes, &r.weft.mean,
+                               &r.peer.mean, &r.weft.max, &r.peer.max, &r.worst);
+  if (pclose(pipe) != 0 || read != 13) {
+    fmt::print(stderr, "failed: {}\n", command);
+    std::exit(1);
+  }
+  return r;
+}
+
+Row least_of(int times, const std::string& command) {
+  Row least = measure_in_process(command);
+  for (int i = 1; i < times; ++i) {
+    const Row row = measure_in_process(command);
+    for (double Row::* column :
+         {&Row::weft_setup, &Row::weft_paths, &Row::weft_run, &Row::peer_setup, &Row::peer_run})
+      least.*column = std::min(least.*column, row.*column);
+  }
+  return least;
+}
+
+void print_row(const std::string& name, const Row& r) {
+  const double paths = std::min(r.weft_paths, r.weft_run);
+  fmt::print(
+      "{:<9} {:>6} |{:>8.4f} {:>8.4f} {:>8.4f} |{:>8.3f} {:>8.3f} |{:>6.0f}x {:>6.0f}x {:>6.0f}x "
+      "|{:>9.3f} {:>9.3f} {:>9.3f} {:>9.3f} {:>10.6f} |{:>6.0f} {:>6.0f}\n",
+      name, r.flows, r.weft_setup, r.weft_paths, r.weft_run, r.peer_setup, r.peer_run,
+      r.peer_run / r.weft_run, r.peer_run / (r.weft_run - paths),
+      (r.peer_setup + r.peer_run) / (r.weft_setup + r.weft_run), r.weft.mean * 1e6,
+      r.peer.mean * 1e6, r.weft.max * 1e6, r.peer.max * 1e6, r.worst * 100, r.weft_bytes,
+      r.peer_bytes);
+  std::fflush(stdout);
+}
+
+void print_heading() {
+  fmt::print("{:<9} {:>6} |{:^26} |{:^17} |{:^23} |{:^51} |{:^13}\n", "", "", "Weft, CPU s",
+             "SimGrid, CPU s", "SimGrid / Weft", "ends, us", "B a flow");
+  fmt::print(
+      "{:<9} {:>6} |{:>8} {:>8} {:>8} |{:>8} {:>8} |{:>7} {:>7} {:>7} |{:>9} {:>9} {:>9} {:>9} "
+      "{:>10} |{:>6} {:>6}\n",
+      "case", "flows", "set-up", "paths", "run", "set-up", "run", "run", "-paths", "both", "mean",
+      "theirs", "max", "theirs", "worst, %", "Weft", "theirs");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::vector<std::string> arguments(argv + 1, argv + argc);
+  Asked asked;
+  asked.lazy = std::erase(arguments, "--lazy") > 0;
+  asked.one_actor = std::erase(arguments, "--one-actor") > 0;
+  asked.once = std::erase(arguments, "--once") > 0;
+  if (arguments.size() == 2 && arguments[0] == "--here") {
+    measure_here(arguments[1], asked, argv[0]);
+    return 0;
+  }
+  if (arguments.size() == 3 && arguments[0] == "--weft") {
+    bench::PeerCase peer_case = make_case(arguments[2]);
+    peer_case.align_starts();
+    for (int i = std::stoi(arguments[1]); i > 0; --i)
+      fmt::print("{:.4f}\n", run_weft(peer_case.setup).cpu_s);
+    return 0;
+  }
+  if (arguments.empty()) arguments = {"perm1024", "a2a64", "a2a128", "a2a256"};
+  const std::string command = fmt::format("{}{}{} --here ", argv[0], asked.lazy ? " --lazy" : "",
+                                          asked.one_actor ? " --one-actor" : "");
+  print_heading();
+  for (const std::string& name : arguments)
+    print_row(name, least_of(asked.once ? 1 : 3, command + name));
   return 0;
 }

@@ -35,6 +35,7 @@ void Outcome::carry(work::OpId op, const Expansion& expansion) {
     for (std::uint32_t i = flow.begin; i < flow.end; ++i)
       wire_bytes_[expansion.shares[i].link.index()] += expansion.shares[i].wire * flow.bytes;
   carried_[op.index()] = {expansion.from, expansion.to};
+  if (expansion.algorithm.empty()) return;  // a transfer
   result::OpSpan& span = spans_[op.index()];
   span.algorithm = expansion.algorithm;
   span.protocol = expansion.protocol;
@@ -81,8 +82,8 @@ result::Result Outcome::finish(std::string_view engine) {
   return result;
 }
 
-void Outcome::fill_ops(result::Result& result) const {
-  result.ops = spans_;
+void Outcome::fill_ops(result::Result& result) {
+  result.ops = std::move(spans_);
   for (std::size_t i = 0; i < times_.size(); ++i) {
     result.ops[i].start = times_[i].start;
     result.ops[i].end = times_[i].end;

@@ -44,6 +44,7 @@ class Outcome {
   void drop_delays(std::uint32_t list);
   void set_delays(work::OpId op, std::uint32_t list) { delays_of_[op.index()] = list; }
 
+  // Call it once: the result takes over what was noted.
   [[nodiscard]] result::Result finish(std::string_view engine);
 
  private:
@@ -66,7 +67,7 @@ class Outcome {
   [[nodiscard]] Blames critical_path() const;
   [[nodiscard]] result::Bottleneck bottleneck(Duration completion);
   void describe_link(result::Bottleneck& out, const Blame& blame);
-  void fill_ops(result::Result& result) const;
+  void fill_ops(result::Result& result);
   void fill_links(result::Result& result) const;
 
   const Setup* setup_;

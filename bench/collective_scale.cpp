@@ -1,11 +1,14 @@
-// A ring all-reduce over every GPU of a rail-optimised cluster of HGX-shaped servers (8 GPUs, 8
-// NICs): wall seconds of planning, expanding and running it, and peak memory, for more and more
-// GPUs up to a limit.  usage: weft_bench_ring_scale [GPUS]     (default 131072)
+// A 1 GiB all-reduce over every GPU of a rail-optimised cluster of HGX-shaped servers (8 GPUs, 8
+// NICs): seconds to set up (fabric, routing tables) and to plan, expand and run it, and peak
+// memory, for more and more GPUs. usage: weft_bench_collective_scale [ALGORITHM [GPUS]...]
+//        default: ring 32 128 512 2048 8192 16384 131072
 #include <fmt/format.h>
 #include <sys/resource.h>
 
 #include <chrono>
 #include <cstdlib>
+#include <string>
+#include <vector>
 
 #include "engine/flow/flow_engine.h"
 #include "engine/test_cluster.h"
@@ -33,9 +36,20 @@ double peak_rss_mb() {
   return static_cast<double>(usage.ru_maxrss) / 1024;
 }
 
-void measure(std::size_t gpus) {
+double cpu_seconds() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+void measure(const std::string& algorithm, std::size_t gpus) {
+  double before = cpu_seconds();
   const fabric::Fabric fabric = rails(gpus / 8);
   const routing::Routes routes(fabric, {});
+  const double set_up = cpu_seconds() - before;
   engine::Setup setup;
   setup.fabric = &fabric;
   setup.routes = &routes;
@@ -48,23 +62,31 @@ void measure(std::size_t gpus) {
   work::CollectiveOp op;
   op.group = work::GroupId(std::size_t{0});
   op.size = Bytes::gib(1);
-  op.algorithm = "ring";
+  op.algorithm = algorithm;
   setup.work.ops.push_back({op, {}, {}, {}});
+  before = cpu_seconds();
   const auto start = std::chrono::steady_clock::now();
   const result::Result result = engine::flow_engine().run(setup, nullptr);
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
-  fmt::print("{:>8} {:>10} {:>10.2f} {:>10.0f} {:>9} {:>12}  {}\n", gpus, fabric.link_count(),
-             wall.count(), peak_rss_mb(), result.ops[0].channels, to_text(result.completion),
-             result.bottleneck.sentence);
+  fmt::print("{:<12} {:>7} {:>8} {:>9.2f} {:>9.2f} {:>9.2f} {:>9.0f} {:>8} {:>9}  {}\n", algorithm,
+             gpus, fabric.link_count(), set_up, cpu_seconds() - before, wall.count(), peak_rss_mb(),
+             result.ops[0].channels, to_text(result.completion), result.bottleneck.sentence);
   std::fflush(stdout);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::size_t limit = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 131'072;
-  fmt::print("{:>8} {:>10} {:>10} {:>10} {:>9} {:>12}  {}\n", "GPUs", "links", "wall (s)",
-             "peak (MB)", "channels", "simulated", "limited by");
-  for (std::size_t gpus = 32; gpus <= limit; gpus *= 4) measure(gpus);
+  const std::string algorithm = argc > 1 ? argv[1] : "ring";
+  std::vector<std::string> sizes;
+  if (argc > 2)
+    sizes.assign(argv + 2, argv + argc);
+  else
+    sizes = {"32", "128", "512", "2048", "8192", "16384", "131072"};
+  fmt::print("{:<12} {:>7} {:>8} {:>9} {:>9} {:>9} {:>9} {:>8} {:>9}  {}\n", "algorithm", "GPUs",
+             "links", "set-up s", "CPU s", "wall s", "peak MB", "channels", "simulated",
+             "limited by");
+  for (const std::string& size : sizes)
+    measure(algorithm, std::strtoull(size.c_str(), nullptr, 10));
   return 0;
 }
