@@ -18,7 +18,7 @@ namespace {
 
 using fabric::LinkKind;
 
-constexpr std::size_t kMostParts = 1 << 20;  // of all copies of all instances
+constexpr std::size_t kMostParts = 1 << 21;  // and links, of all copies of all instances
 constexpr std::int64_t kUsualGbps = 400;
 
 class InfraNetwork {
@@ -53,9 +53,15 @@ class InfraNetwork {
   void check_size() {
     std::size_t parts = 0;
     for (const InfraInstance& instance : graph_.instances) {
-      parts += instance.count * (graph_.devices[instance.device].nodes + 1);
+      const InfraDevice& device = graph_.devices[instance.device];
+      std::size_t cpus = 0;
+      for (const InfraComponent& component : device.components)
+        cpus += component.kind == InfraKind::cpu ? component.count : 0;
+      // CPUs of a server are joined in pairs.
+      parts += instance.count * (device.nodes + device.edges.size() + cpus * cpus / 2 + 1);
       if (parts <= kMostParts) continue;
-      diagnostics_.add(instance.where, fmt::format("more than {} parts in all", kMostParts),
+      diagnostics_.add(instance.where,
+                       fmt::format("more than {} parts and links in all", kMostParts),
                        "check the counts");
       return;
     }

@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::int64_t kMostNodes = kMostInfraParts;
 constexpr std::int64_t kMostCopies = 1 << 16;  // of one instance
+constexpr std::size_t kMostEnds = 1 << 22;     // of all edges, written out
 constexpr std::size_t kMostEdges = 1 << 20;    // of the file, written out
 
 class InfraReader {
@@ -230,7 +231,7 @@ class InfraReader {
         for (const std::size_t i : chosen) out.push_back(part->first + i);
       } else {
         std::vector<std::size_t> repeated;
-        if (out.size() * chosen.size() > kMostEdges) return too_many(where), repeated;
+        if (!count_ends(out.size() * chosen.size(), where)) return repeated;
         for (const std::size_t node : out) repeated.insert(repeated.end(), chosen.size(), node);
         out = std::move(repeated);
       }
@@ -242,6 +243,12 @@ class InfraReader {
     return out;
   }
 
+  // A slip in a slice must not make room for more than a network has.
+  bool count_ends(std::size_t more, const SourcePosition& where) {
+    ends_ += more;
+    if (ends_ > kMostEnds) too_many(where);
+    return ends_ <= kMostEnds;
+  }
   void too_many(const SourcePosition& where) {
     complain(where, fmt::format("more than {} edges", kMostEdges), "check slices and counts");
   }
@@ -372,7 +379,7 @@ class InfraReader {
     const InfraInstance& instance = graph_.instances[found->second];
     const auto nodes = expand(graph_.devices[instance.device], part, fields.where_of("component"));
     const auto copies = indexes(*slice, instance.count, fields.where_of("instance"));
-    if (nodes.size() * copies.size() > kMostEdges) return too_many(node->where), out;
+    if (!count_ends(nodes.size() * copies.size(), node->where)) return out;
     for (const std::size_t copy : copies) {
       for (const std::size_t n : nodes) out.push_back({found->second, copy, n});
     }
@@ -413,7 +420,7 @@ class InfraReader {
   std::map<std::string, std::size_t, std::less<>> device_, instance_;
   std::vector<const YamlNode*> nodes_;  // by device, as the three below
   std::vector<const std::vector<YamlNode>*> edges_, connections_;
-  std::size_t written_ = 0;
+  std::size_t written_ = 0, ends_ = 0;
 };
 
 }  // namespace

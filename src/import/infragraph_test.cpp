@@ -95,6 +95,7 @@ TEST(InfraGraph, FaultsAreNamedWithTheirLine) {
        "has a cable already"},
       {with(good, "component: cx7}", "component: mgmt}"), 49, "mgmt of server is no NIC"},
       {with(good, "count: 2}\n- {name: leaf", "count: 99999999}\n- {name: leaf"), 39, "count"},
+      {with(good, "count: 2}\n- {name: leaf", "count: 65000}\n- {name: leaf"), 39, "in all"},
       {"devices: []\ninstances: []\n", 1, "no instances"},
       {"infrastructure:\n  connections: [a.0.b]\n", 2, "a connection is"},
   };
