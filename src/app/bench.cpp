@@ -136,7 +136,7 @@ int run(const Arguments& arguments, const Streams& streams) {
   const std::string format =
       arguments.flag("json") ? "json" : formats[*arguments.choice("format", formats)];
   const engine::Engine& engine = chosen_engine(arguments);
-  const scenario::Library library = shipped_library();
+  const scenario::Library library = shipped_library(arguments);
   const auto source = arguments.text("cluster");
   if (!source)
     throw option_error("cluster", "weft bench needs a cluster",

@@ -145,7 +145,7 @@ int run_moe_bench(work::CollectiveKind kind, const Arguments& arguments, const S
   const std::string format =
       arguments.flag("json") ? "json" : formats[*arguments.choice("format", formats)];
   const engine::Engine& engine = chosen_engine(arguments);
-  const scenario::Library library = shipped_library();
+  const scenario::Library library = shipped_library(arguments);
   const auto source = arguments.text("cluster");
   if (!source)
     throw option_error("cluster", "weft bench needs a cluster",

@@ -162,7 +162,7 @@ int run_point_bench(const pointtest::Found& test, const Arguments& arguments,
                     const Streams& streams) {
   const std::size_t format =
       arguments.flag("json") ? 2 : *arguments.choice("format", {"table", "nccl", "json", "csv"});
-  const scenario::Library library = shipped_library();
+  const scenario::Library library = shipped_library(arguments);
   const auto source = arguments.text("cluster");
   if (!source)
     throw option_error("cluster", "weft bench needs a cluster", "add -c pair-hdr, or a file");

@@ -68,7 +68,7 @@ int run(const Arguments& arguments, const Streams& streams) {
     throw option_error("cluster", "weft calibrate needs the cluster that was measured",
                        "add -c FILE or a shipped name");
   const std::vector<Log> logs = read_logs(arguments);
-  const scenario::Library library = shipped_library();
+  const scenario::Library library = shipped_library(arguments);
   scenario::Session session = open_session(library, *source, arguments, streams);
   const bool several = session.fabric().server_count() > 1;
   const Ratios before = compare(session, logs, *source, streams);

@@ -35,6 +35,7 @@ std::string option_spelling(const OptionSpec& option) {
 const std::vector<OptionSpec>& common_options() {
   static const std::vector<OptionSpec> kOptions = {
       {"help", "h", "", "show this help", ""},
+      {"catalogue", "", "FILE", "your own parts and figures over the shipped catalogue", ""},
       {"quiet", "q", "", "no notes and no progress on stderr", ""},
       {"color", "", "WHEN", "auto, always or never", "auto"},
   };

@@ -12,6 +12,7 @@ Command export_command();
 Command list_command();
 Command path_command();
 Command run_command();
+Command show_command();
 Command topo_command();
 Command validate_command();
 

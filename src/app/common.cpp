@@ -10,12 +10,15 @@
 
 namespace weft::app {
 
-scenario::Library shipped_library() {
+scenario::Library shipped_library(const Arguments& arguments) {
   std::vector<scenario::ShippedFile> files;
   for (const data::EmbeddedFile& file : data::embedded_files()) {
     files.push_back({std::string(file.path), std::string(file.text)});
   }
-  return scenario::Library(std::move(files));
+  scenario::Library library(std::move(files));
+  const auto own = arguments.text("catalogue");
+  if (!own) return library;
+  return library.with_catalogues({{*own, {"command line, --catalogue", 0, 0}}});
 }
 
 validate::ErrorBands shipped_error_bands() {

@@ -12,7 +12,8 @@
 
 namespace weft::app {
 
-scenario::Library shipped_library();
+// With the parts of --catalogue over the shipped ones.
+scenario::Library shipped_library(const Arguments& arguments);
 validate::ErrorBands shipped_error_bands();
 
 // --stack, --nodes, --sharp, --routing, --seed, --queue-pairs, --via, --mtu.

@@ -8,7 +8,7 @@ namespace {
 constexpr const char* kCluster = "demo-8x8-h100-rail";
 
 int run(const Arguments& arguments, const Streams& streams) {
-  const scenario::Library library = shipped_library();
+  const scenario::Library library = shipped_library(arguments);
   const scenario::Session session(library, scenario::open_cluster(library, kCluster, {}), {});
   BenchRequest request;
   request.bench.begin = Bytes(8);

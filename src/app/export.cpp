@@ -19,7 +19,7 @@ int run(const Arguments& arguments, const Streams& streams) {
     throw InputError(here, fmt::format("there is no format '{}' to export", format),
                      suggest(format, names));
   }
-  const scenario::Library library = shipped_library();
+  const scenario::Library library = shipped_library(arguments);
   scenario::OpenOptions open;
   open.nodes = arguments.integer("nodes", 1, 1'000'000);
   open.host = arguments.text("server");

@@ -3,6 +3,7 @@
 
 #include "app/commands.h"
 #include "app/common.h"
+#include "app/list_parts.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "emit/emitter.h"
@@ -60,10 +61,35 @@ std::vector<Entry> parts(const scenario::Library& library) {
   return entries;
 }
 
+// What a record of each kind of the catalogue may state.
+std::vector<Entry> fields() {
+  std::vector<Entry> entries;
+  for (const import::PartKind& kind : import::part_kinds()) {
+    entries.push_back({std::string(kind.section), std::string(kind.summary)});
+    for (const import::PartField& field : kind.fields) {
+      entries.push_back({fmt::format("  {}", field.key),
+                         fmt::format("{}{}", field.meaning,
+                                     field.unit.empty() ? "" : fmt::format(" ({})", field.unit))});
+    }
+  }
+  return entries;
+}
+
+std::vector<Entry> sources(const scenario::Library& library) {
+  std::vector<Entry> entries;
+  for (const auto& [id, source] : library.catalogue().sources())
+    entries.push_back({id, source.title + (source.read ? "" : " (not read)")});
+  return entries;
+}
+
 const std::vector<std::string>& kinds() {
-  static const std::vector<std::string> kKinds = {
-      "topologies", "stacks",   "collectives", "algorithms", "importers", "exporters",
-      "servers",    "clusters", "parts",       "engines",    "routings",  "tests"};
+  static const std::vector<std::string> kKinds = [] {
+    std::vector<std::string> kinds = {
+        "topologies", "stacks", "collectives", "algorithms", "importers", "exporters", "clusters",
+        "parts",      "fields", "sources",     "engines",    "routings",  "tests"};
+    for (const import::PartKind& kind : import::part_kinds()) kinds.emplace_back(kind.section);
+    return kinds;
+  }();
   return kKinds;
 }
 
@@ -76,6 +102,8 @@ std::vector<Entry> entries_of(std::string_view kind, const scenario::Library& li
   if (kind == "exporters") return named(emit::all_emitters());
   if (kind == "servers" || kind == "clusters") return files(library, kind);
   if (kind == "parts") return parts(library);
+  if (kind == "fields") return fields();
+  if (kind == "sources") return sources(library);
   if (kind == "routings") {
     for (const std::string& name : routing::policy_names())
       entries.push_back({name, std::string(routing::summary(*routing::parse_policy(name)))});
@@ -102,7 +130,17 @@ int run(const Arguments& arguments, const Streams& streams) {
     throw InputError({"command line", 0, 0}, fmt::format("there is no kind '{}' to list", kind),
                      suggest(kind, kinds()));
   }
-  const scenario::Library library = shipped_library();
+  const scenario::Library library = shipped_library(arguments);
+  const import::PartKind* part_kind = import::find_part_kind(kind);
+  const bool asks =
+      arguments.given("where") || arguments.given("columns") || arguments.given("sort");
+  // `servers` are server files, which cluster files name, unless figures are asked for.
+  if (part_kind != nullptr && (kind != "servers" || asks))
+    return list_parts(*part_kind, library.catalogue(), arguments, streams);
+  if (asks) {
+    throw InputError({"command line", 0, 0}, fmt::format("{} have no figures to ask for", kind),
+                     "--where, --columns and --sort are for parts: switches, gpus, nics, ...");
+  }
   const std::vector<Entry> entries = entries_of(kind, library);
   if (arguments.flag("json")) {
     JsonWriter json;
@@ -129,11 +167,14 @@ int run(const Arguments& arguments, const Streams& streams) {
 }  // namespace
 
 Command list_command() {
+  std::vector<OptionSpec> options = part_list_options();
+  options.push_back({"json", "", "", "JSON on stdout (schema weft/list/1, weft/parts/1)", ""});
   return {"list",
           "List what is known: " + join(kinds(), ", ") + ".",
-          {"weft list clusters", "weft list topologies", "weft list parts --json"},
+          {"weft list clusters", "weft list switches --where 'ports_800g>=128 and form=box'",
+           "weft list servers --where 'power_max<=15 kW' --sort price"},
           {{"KIND", "one of " + join(kinds(), ", ")}},
-          {{"json", "", "", "JSON on stdout (schema weft/list/1)", ""}},
+          std::move(options),
           run};
 }
 

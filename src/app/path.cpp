@@ -29,7 +29,7 @@ int all_ways(const scenario::Session& session, const fabric::PathQuery& query,
 }
 
 int run(const Arguments& arguments, const Streams& streams) {
-  const scenario::Library library = shipped_library();
+  const scenario::Library library = shipped_library(arguments);
   std::vector<std::string> ways = fabric::via_names();
   ways.emplace_back("all");
   const std::size_t way = arguments.choice("via", ways).value_or(0);

@@ -73,7 +73,7 @@ int run(const Arguments& arguments, const Streams& streams) {
                      "add cluster: demo-8x8-h100-rail, or give -c");
   }
   const std::string cluster = given ? *given : file.cluster->text;
-  const scenario::Library library = shipped_library();
+  const scenario::Library library = shipped_library(arguments);
   const scenario::Session session =
       open_scenario(library, file, cluster, arguments.text("routing"));
   for (const std::string& assumption : session.cluster().notes)

@@ -11,7 +11,7 @@ namespace weft::app {
 namespace {
 
 int run(const Arguments& arguments, const Streams& streams) {
-  const scenario::Library library = shipped_library();
+  const scenario::Library library = shipped_library(arguments);
   const std::string source = *arguments.positional(0);
   scenario::OpenOptions open;
   const auto which = arguments.text("server");

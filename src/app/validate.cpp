@@ -28,7 +28,7 @@ int run(const Arguments& arguments, const Streams& streams) {
       arguments.flag("json") ? "json" : formats[*arguments.choice("format", formats)];
   validate::Map map = validate::parse_map(read_file(path), path);
   if (const auto words = arguments.text("sets")) keep_sets(map, *words);
-  const scenario::Library library = shipped_library();
+  const scenario::Library library = shipped_library(arguments);
   ProgressLine progress("validate", map.sets.size(), progress_output(streams));
   validate::RunOptions options;
   options.library = &library;

@@ -105,6 +105,7 @@ class Catalogue {
   // stands for.
   using Figure = PartFigure;
   [[nodiscard]] const std::vector<Figure>& figures() const { return figures_; }
+  [[nodiscard]] const CatalogueSources& sources() const { return sources_; }
   [[nodiscard]] std::string_view source_title(std::string_view id) const;
 
  private:

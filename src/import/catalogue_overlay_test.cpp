@@ -1,7 +1,9 @@
 // A user's file over the shipped catalogue: what it changes, adds and takes away.
 #include <gtest/gtest.h>
 
+#include "base/text.h"
 #include "import/catalogue.h"
+#include "import/shipped_catalogue.h"
 
 namespace weft::import {
 namespace {
@@ -10,7 +12,8 @@ constexpr std::string_view kShipped = R"(weft: catalogue/1
 sources: {sheet: "A data sheet", press: "A paper"}
 switches:
   - {model: a, aliases: [a-long], name: A, kind: network, ports: {400Gbps: 64},
-     latency: 300ns, power: 700W, sources: {latency: press press, all: sheet datasheet}, notes: {power: "passive cables"}}
+     latency: 300ns, power: 700W, notes: {power: "passive cables"},
+     sources: {latency: press press, all: sheet datasheet}}
 )";
 
 Catalogue with(std::string_view overlay) {
@@ -86,6 +89,19 @@ switches:
 TEST(CatalogueOverlay, AShippedRecordIsNotDefinedTwiceByAccident) {
   EXPECT_THROW(Catalogue({{"a.yaml", std::string(kShipped)}, {"b.yaml", std::string(kShipped)}}),
                InputError);
+}
+
+// The file that docs/catalogue.md shows goes over the shipped catalogue.
+TEST(CatalogueOverlay, TheOneInTheDocumentationWorks) {
+  const std::string page = read_file(std::string(WEFT_SOURCE_DIR) + "/docs/catalogue.md");
+  const std::size_t begin = page.find("```yaml\n") + 8, end = page.find("```", begin);
+  ASSERT_LT(end, page.size());
+  std::vector<CatalogueText> files = shipped_catalogue_files();
+  files.push_back({"docs/catalogue.md", page.substr(begin, end - begin), true});
+  const Catalogue catalogue(files);
+  EXPECT_EQ(catalogue.record("huawei-xh9330")->number("price"), 61000);
+  EXPECT_EQ(catalogue.record("huawei-xh9330")->capacity(), BitRate::gigabits_per_second(102400));
+  EXPECT_NE(catalogue.part("lab-switch"), nullptr);
 }
 
 }  // namespace

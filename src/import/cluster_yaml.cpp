@@ -25,6 +25,7 @@ class ClusterReader {
   Spec read(const YamlNode& root);
 
  private:
+  void read_catalogues(Fields& top);
   void read_group(const YamlNode& node);
   std::vector<std::string> group_names(Fields& fields);
   std::vector<std::string> listed_names(Fields& fields, const std::string& list,
@@ -66,6 +67,7 @@ Spec ClusterReader::read(const YamlNode& root) {
   spec_.description = top.optional_string("description");
   for (const YamlNode& item : top.optional_list("servers")) read_group(item);
   spec_.stack = optional_name(top, "stack");
+  read_catalogues(top);
   for (const YamlNode& item : top.optional_list("switches")) read_drawn_switch(item);
   for (const YamlNode& item : top.optional_list("links")) read_drawn_link(item);
   const bool drawn = top.has("links") || top.has("switches");
@@ -74,6 +76,24 @@ Spec ClusterReader::read(const YamlNode& root) {
   check_whole(top, root.kind == YamlNode::Kind::mapping);
   top.finish();
   return std::move(spec_);
+}
+
+// One file, or a list of them.
+void ClusterReader::read_catalogues(Fields& top) {
+  const YamlNode* node = top.optional_node("catalogue");
+  if (node == nullptr) return;
+  std::vector<YamlNode> files = node->items;
+  if (node->kind == YamlNode::Kind::scalar) files = {*node};
+  for (const YamlNode& file : files) {
+    if (file.kind == YamlNode::Kind::scalar && !file.text.empty()) {
+      spec_.catalogues.push_back({file.text, file.where});
+      continue;
+    }
+    diagnostics_.add(file.where, "this is not the name of a catalogue file",
+                     "write 'catalogue: parts.yaml', or a list of files");
+  }
+  if (!files.empty()) return;
+  top.complain("catalogue", "catalogue names no file", "write 'catalogue: parts.yaml'");
 }
 
 void ClusterReader::check_whole(Fields& top, bool is_mapping) {

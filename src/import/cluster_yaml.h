@@ -101,6 +101,7 @@ struct ClusterSpec {
   std::optional<std::string> description;
   std::vector<ServerGroup> servers;
   std::optional<NameAt> stack;
+  std::vector<NameAt> catalogues;  // files of parts over the shipped ones, key `catalogue`
   std::optional<Network> network;  // key `fabric`
   std::optional<ScaleUp> scale_up;
   std::vector<DrawnSwitch> switches;

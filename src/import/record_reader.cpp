@@ -174,10 +174,16 @@ PortChoices RecordReader::ports(std::string_view key) {
                      fmt::format("write for example '{}: {{400Gbps: 64}}'", key));
     return out;
   }
+  // Bounds so that no sum of them overflows.
+  if (node->entries.size() > 16) {
+    fields_.complain(key, fmt::format("{} states more than 16 rates", key),
+                     "name those it is sold with");
+    return out;
+  }
   for (const auto& [rate, count] : node->entries) {
     const auto r = parse_bit_rate(rate.text);
     const auto n = parse_int(count.text);
-    if (r && r->bps() > 0 && r->bps() <= 100'000'000'000'000 && n && *n > 0 && *n <= 4096) {
+    if (r && r->bps() > 0 && r->bps() <= 10'000'000'000'000 && n && *n > 0 && *n <= 4096) {
       out.emplace_back(*r, static_cast<int>(*n));
       continue;
     }

@@ -338,7 +338,9 @@ Cluster open_cluster(const Library& library, std::string_view source, const Open
       spec.network->sharp = true;
       spec.network->sharp_at = options.asked_at;
     }
-    Cluster cluster = build_cluster(library, spec);
+    Cluster cluster = spec.catalogues.empty()
+                          ? build_cluster(library, spec)
+                          : build_cluster(library.with_catalogues(spec.catalogues), spec);
     cluster.name = source;
     return cluster;
   }

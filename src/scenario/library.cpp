@@ -11,13 +11,15 @@
 namespace weft::scenario {
 namespace {
 
-std::vector<import::CatalogueText> catalogue_texts(const std::vector<ShippedFile>& files) {
+std::vector<import::CatalogueText> catalogue_texts(
+    const std::vector<ShippedFile>& files, const std::vector<import::CatalogueText>& overlays) {
   std::vector<import::CatalogueText> texts;
   for (const ShippedFile& file : files) {
     if (file.path.starts_with("catalogue/") && file.path.ends_with(".yaml")) {
       texts.push_back({"data/" + file.path, file.text});
     }
   }
+  texts.insert(texts.end(), overlays.begin(), overlays.end());
   return texts;
 }
 
@@ -28,8 +30,10 @@ bool is_file(const std::filesystem::path& path) {
 
 }  // namespace
 
-Library::Library(std::vector<ShippedFile> files)
-    : files_(std::move(files)), catalogue_(catalogue_texts(files_)) {
+Library::Library(std::vector<ShippedFile> files, std::vector<import::CatalogueText> overlays)
+    : files_(std::move(files)),
+      overlays_(std::move(overlays)),
+      catalogue_(catalogue_texts(files_, overlays_)) {
   const ShippedFile* collective = find("constants", "collective");
   const ShippedFile* path = find("constants", "path_costs");
   const ShippedFile* fingerprints = find("fingerprints", "servers");
@@ -39,6 +43,20 @@ Library::Library(std::vector<ShippedFile> files)
   hints_ = import::read_hints({"data/fingerprints/servers.yaml", fingerprints->text});
   costs_ = fabric::read_path_costs(path->text, "data/constants/path_costs.yaml");
   point_ = pointtest::read_constants(point->text, "data/constants/point_to_point.yaml");
+}
+
+Library Library::with_catalogues(const std::vector<import::NameAt>& names) const {
+  std::vector<import::CatalogueText> overlays = overlays_;
+  for (const auto& [name, where] : names) {
+    const std::filesystem::path beside = std::filesystem::path(where.file).parent_path() / name;
+    const std::string path = is_file(beside) ? beside.string() : name;
+    if (!is_file(path)) {
+      throw InputError(where, fmt::format("there is no catalogue file '{}'", name),
+                       "name a file whose first line is 'weft: catalogue/1'");
+    }
+    overlays.push_back({path, read_file(path), true});
+  }
+  return {files_, std::move(overlays)};
 }
 
 std::vector<std::string> Library::names(std::string_view folder) const {

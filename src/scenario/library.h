@@ -7,6 +7,7 @@
 
 #include "collective/constants.h"
 #include "fabric/path_costs.h"
+#include "import/cluster_yaml.h"
 #include "import/importer.h"
 #include "import/server_hints.h"
 #include "pointtest/constants.h"
@@ -20,7 +21,10 @@ struct ShippedFile {
 
 class Library : public import::FileLoader {
  public:
-  explicit Library(std::vector<ShippedFile> files);
+  explicit Library(std::vector<ShippedFile> files) : Library(std::move(files), {}) {}
+  // The same with a user's own catalogue files over what it has, in order. Each is looked for
+  // beside the file that names it, then as given. Throws InputError.
+  [[nodiscard]] Library with_catalogues(const std::vector<import::NameAt>& names) const;
 
   [[nodiscard]] const import::Catalogue& catalogue() const { return catalogue_; }
   [[nodiscard]] const collective::Constants& collective_constants() const { return constants_; }
@@ -38,7 +42,10 @@ class Library : public import::FileLoader {
                                     const SourcePosition& asked_at) const override;
 
  private:
+  Library(std::vector<ShippedFile> files, std::vector<import::CatalogueText> overlays);
+
   std::vector<ShippedFile> files_;
+  std::vector<import::CatalogueText> overlays_;
   import::Catalogue catalogue_;
   import::ServerHints hints_;  // import::read_hints() of fingerprints/servers.yaml
   collective::Constants constants_;

@@ -76,6 +76,11 @@ fabric::DeviceClass NetworkParts::network_switch(const import::ClusterSpec::Swit
       return device;
     }
     device = part->device;
+    if (part->ports.empty() && !given.radix) {
+      diagnostics_.add(given.model->where,
+                       fmt::format("how many ports {} has is not published", given.model->text),
+                       "add 'radix: PORTS', or state its ports in a catalogue file of your own");
+    }
     // Ports are listed fastest first: the last that is fast enough gives the most ports.
     for (const auto& [port_rate, count] : part->ports) {
       if (port_rate >= rate) device.radix = count;
