@@ -56,7 +56,8 @@ std::string capacity_text(const PartRecord& record) {
   if (const import::PortChoices* more = record.port_choices("more_ports")) {
     for (const auto& [rate, count] : *more) sum += fmt::format(" + {} x {}", count, to_text(rate));
   }
-  return fmt::format("\ncapacity one way: {} = {}\n", sum, to_text(record.capacity()));
+  return fmt::format("\ncapacity one way: {} = {:.6g} Tbps\n", sum,
+                     record.capacity().gbps() / 1000);
 }
 
 // The latency that engines take when the part states none.
