@@ -38,6 +38,8 @@ struct PacketOptions {
   int marking_rate = 0;
   Bytes notification_size{98};       // CNP on the wire: 78 B frame + 20 B
   std::optional<Bytes> queue_limit;  // of each switch port; absent: none, nothing is dropped
+  // Of every packet on every link of the network: bit errors that the frame check sequence finds.
+  double link_loss = 0;
   Duration retransmission_timeout = Duration::milliseconds(4);
   // Repeat only what was lost (IRN) instead of going back to it; its two timeouts are the paper's.
   bool selective_repeat = false;

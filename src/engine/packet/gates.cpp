@@ -252,6 +252,27 @@ void Simulator::sending_done(std::uint32_t number) {
   if (!gate.paused && gate.head != kNone) start_or_wait(number);
 }
 
+// What the links in of a switch hold is what its buffer holds. Of the credits of a link no more is
+// out than it has, and all that is on its way back is part of it. Nothing is left when all flows
+// have ended.
+void Simulator::check_conserved() const {
+  std::vector<std::int64_t> used(buffers_.size(), 0);
+  for (const Ingress& ingress : ingresses_) {
+    CHECK(ingress.used >= 0);
+    if (ingress.buffer != kNone) used[ingress.buffer] += ingress.used;
+  }
+  for (std::size_t i = 0; i < used.size(); ++i) {
+    CHECK(used[i] == buffers_[i].used);
+    CHECK(pool_.used() > 0 || used[i] == 0);
+  }
+  for (const Credits& credits : credits_) {
+    std::int64_t returning = 0;
+    for (const Credits::Return& back : credits.returning) returning += back.bytes;
+    CHECK(credits.outstanding <= credits.capacity && returning <= credits.outstanding);
+    CHECK(pool_.used() > 0 || returning == credits.outstanding);
+  }
+}
+
 // From the first gate that holds packets back, along who waits for whom.
 std::string Simulator::wait_chain() const {
   std::string text;

@@ -31,6 +31,7 @@ struct alignas(64) Link {
   // marked above mark_all, dropped above limit.
   std::uint32_t mark_from = kNone, mark_all = kNone, limit = kNone;
   bool gated = false;  // can be paused: gates.h
+  bool loses = false;  // packets, at random
 };
 static_assert(sizeof(Link) == 64);
 inline constexpr int kRateBits = 20;

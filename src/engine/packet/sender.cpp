@@ -339,7 +339,9 @@ void Simulator::arm(std::uint32_t flow) {
 
 // Start or pacing. The slot may have another flow by now, so look what is true.
 void Simulator::flow_due(std::uint32_t flow) {
-  if (now_ >= senders_[flow].not_before) senders_[flow].wake_set = false;
+  // An acknowledgement at this very instant may have sent a packet and moved not_before on: then
+  // the flow must be woken again.
+  senders_[flow].wake_set = false;
   pump(flow);
 }
 

@@ -16,7 +16,8 @@ constexpr std::size_t kFetchLink = 32, kFetchPacket = 20, kFetchNext = 10;
 
 Simulator::Simulator(const fabric::Fabric& fabric, const PacketOptions& options)
     : fabric_(&fabric), options_(options), network_(fabric), links_(network_.links()) {
-  lossy_ = options.queue_limit.has_value() || options.flow_control != "none";
+  lossy_ =
+      options.queue_limit.has_value() || options.flow_control != "none" || options.link_loss > 0;
   with_credits_ = options.flow_control == "credit";
   selective_on_ = options.selective_repeat;
   ack_every_ = static_cast<std::uint32_t>(options.ack_every);
@@ -46,7 +47,13 @@ void Simulator::prepare_links() {
     if (options_.flow_control != "none" || telemetry_.wanted()) add_gate(number);
     if (kind == fabric::DeviceKind::network_switch || kind == fabric::DeviceKind::gateway)
       set_thresholds(links_[number], fabric_->link_class(first).raw_rate);
+    const auto parts = network_.parts(number);
+    links_[number].loses =
+        options_.link_loss > 0 && std::any_of(parts.begin(), parts.end(), [this](auto part) {
+          return fabric::is_network(fabric_->link_class(part).kind);
+        });
   }
+  if (options_.link_loss > 0) arrivals_.resize(links_.size());
   injectors_.resize(links_.size());
 }
 
@@ -101,6 +108,10 @@ void Simulator::run(Client& client) {
     CHECK(event.when >= now_);
     now_ = event.when;
     ++counters_.events;
+#ifndef NDEBUG
+    // Each change of a buffer or of credits checks itself; this, that they add up.
+    if (counters_.events % 1024 == 0) check_conserved();
+#endif
     prefetch_ahead();
     const std::uint32_t index = event.entity & kIndexMask;
     switch (event.entity >> kKindShift) {
@@ -132,6 +143,7 @@ void Simulator::run(Client& client) {
       }
     }
   }
+  check_conserved();
 }
 
 inline void Simulator::prefetch_ahead() {
@@ -162,6 +174,8 @@ inline void Simulator::arrive(std::uint32_t number) {
     link.tail = kNone;
   }
   ++counters_.packet_hops;
+  if (link.loses && lose(number, index)) [[unlikely]]
+    return;
   if (packet.link_next < kFirstChoice) [[likely]] {
     packet.ingress = number;
     join(packet.link_next, index);
@@ -254,6 +268,19 @@ void Simulator::drop(std::uint32_t index) {
   pool_.give_back(index);
   --receivers_[flow].in_flight;
   free_if_over(flow);
+}
+
+// A bit error on the wire. The receiver of a link with credits tells the sender in its next flow
+// control packet how much has come, so that what was lost does not count against it for ever.
+bool Simulator::lose(std::uint32_t number, std::uint32_t index) {
+  const std::uint64_t draw =
+      mix64(hash_combine(hash_combine(options_.seed, number), ~arrivals_[number]++));
+  if (static_cast<double>(draw >> 11) * 0x1p-53 >= options_.link_loss) return false;
+  ++counters_.losses;
+  if (credits_are_used() && ingresses_[number].buffer != kNone)
+    return_credit(number, pool_[index].wire_bytes);
+  drop(index);
+  return true;
 }
 
 }  // namespace weft::engine::packet

@@ -47,8 +47,8 @@ class Client {
 struct Counters {
   std::uint64_t events = 0, packet_hops = 0;
   std::uint64_t sent = 0, retransmitted = 0, acks = 0, nacks = 0;
-  std::uint64_t marks = 0, drops = 0, timeouts = 0, given_up = 0, pauses = 0, notifications = 0,
-                credit_waits = 0;
+  std::uint64_t marks = 0, drops = 0, losses = 0, timeouts = 0, given_up = 0, pauses = 0,
+                notifications = 0, credit_waits = 0;
 };
 
 class Simulator {
@@ -114,12 +114,14 @@ class Simulator {
   void heed_pause(std::uint32_t link);
   void start_or_wait(std::uint32_t link);
   void return_credit(std::uint32_t link, std::uint32_t bytes);
+  void check_conserved() const;
   [[nodiscard]] bool credits_are_used() const { return with_credits_; }
   void start_sending(std::uint32_t link);
   void sending_done(std::uint32_t link);
 
   [[nodiscard]] bool take_mark(const Link& link, std::uint32_t queue) const;
   void drop(std::uint32_t packet);
+  bool lose(std::uint32_t link, std::uint32_t packet);
 
   void deliver(std::uint32_t packet);
   void receive_data(const Packet& packet);
@@ -191,6 +193,7 @@ class Simulator {
   std::vector<Credits> credits_;                // by link, where links have them
   std::vector<Selective> selective_;            // by flow, where only what was lost is repeated
   std::vector<Time> last_sent_;                 // by flow, where flowlets are looked for
+  std::vector<std::uint64_t> arrivals_;         // by link, where links lose: counts its draws
   bool lossy_ = false, with_credits_ = false, selective_on_ = false;
   std::vector<std::uint32_t> timer_tags_, free_timers_;
   Client* client_ = nullptr;
