@@ -262,6 +262,11 @@ void PacketRun::name_bottleneck(result::Result& result) {
       return setup_->fabric->link_class(a).raw_rate < setup_->fabric->link_class(b).raw_rate;
     });
   }
+  if (!out.link.valid()) {  // nothing to move: what took time lies in no link
+    out.name = "latency";
+    out.sentence = "the last op moves nothing and takes its latency";
+    return;
+  }
   out.name = setup_->fabric->link_name(out.link);
   out.sentence =
       fmt::format("{} sends for {:.0f} % of the time, longest on the way of what ends last",
