@@ -46,6 +46,7 @@ void spell_out_sources(YamlNode& record, const PartKind& kind) {
   drop(sources->entries, "all");
   for (const auto& [key, value] : record.entries) {
     if (!is_figure(kind, key.text) || entry(sources->entries, key.text) != nullptr) continue;
+    if (value.kind == YamlNode::Kind::null) continue;  // taken away
     YamlNode name = all_key;
     name.text = key.text;
     sources->entries.emplace_back(name, all_value);
