@@ -9,6 +9,7 @@
 #include <array>
 #include <set>
 
+#include "base/text.h"
 #include "collective/tuner.h"
 #include "emit/emitter.h"
 
@@ -76,8 +77,8 @@ std::string rows_of(const Kind& kind, const collective::ChannelPlan& plan) {
     const std::int64_t next = next_change(kind.kind, from, *now, plan);
     const auto then = next < kLargest ? choice_at(kind.kind, next, plan) : std::nullopt;
     out += fmt::format("{},{},{},{},{},-1,{},{},-1,-1\n", kind.name, from == 1 ? 0 : from,
-                       then ? next - 1 : kEnd, now->algorithm, to_text(now->protocol), plan.nodes,
-                       plan.group.gpus.size());
+                       then ? next - 1 : kEnd, now->algorithm, to_lower(to_text(now->protocol)),
+                       plan.nodes, plan.group.gpus.size());
     from = next;
     now = then;
   }

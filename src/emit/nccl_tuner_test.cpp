@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <set>
 
 #include "base/text.h"
 #include "collective/tuner.h"
@@ -41,12 +42,14 @@ TEST(NcclTuner, SaysWhatTheModelChoosesAtEverySize) {
   for (const fabric::DeviceId gpu : f.of_kind(fabric::DeviceKind::gpu)) group.gpus.push_back(gpu);
   const auto plan = collective::plan_channels(f, group);
   const auto rows = rows_of(written(f));
+  std::set<std::string> protocols;
   std::size_t changes = 0;
   for (const Row& row : rows) {
     EXPECT_EQ(row.nodes, 1);
     EXPECT_EQ(row.ranks, 8);
     if (row.collective != "allreduce") continue;
     ++changes;
+    protocols.insert(row.protocol);
     for (const std::int64_t size : {std::max<std::int64_t>(row.low, 1), row.high}) {
       if (size > std::int64_t{1} << 36) continue;
       std::string reason;
@@ -54,10 +57,11 @@ TEST(NcclTuner, SaysWhatTheModelChoosesAtEverySize) {
           collective::choose({work::CollectiveKind::all_reduce, Bytes(size), &plan}, {}, reason);
       ASSERT_TRUE(choice);
       EXPECT_EQ(choice->algorithm, row.algorithm) << size;
-      EXPECT_EQ(to_text(choice->protocol), row.protocol) << size;
+      EXPECT_EQ(to_lower(to_text(choice->protocol)), row.protocol) << size;
     }
   }
-  EXPECT_GE(changes, 3u);  // LL, LL128, Simple at least
+  EXPECT_GE(changes, 3u);
+  EXPECT_EQ(protocols, (std::set<std::string>{"ll", "ll128", "simple"}));
 }
 
 // Ranges of one collective and node count follow on each other from 0 without a gap.
