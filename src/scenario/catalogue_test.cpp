@@ -32,8 +32,9 @@ TEST(CatalogueServers, HaveTheGpusAndNicsOfTheirWiring) {
     const Cluster server = open_cluster(library(), wiring, {});
     const auto gpus = server.fabric->of_kind(fabric::DeviceKind::gpu);
     EXPECT_EQ(gpus.size(), record->number("gpus")) << record->name;
-    if (const auto nics = record->number("nics"))
+    if (const auto nics = record->number("nics")) {
       EXPECT_EQ(server.fabric->of_kind(fabric::DeviceKind::nic).size(), *nics) << record->name;
+    }
     if (record->word("gpu").empty()) continue;
     EXPECT_EQ(server.fabric->device_class(gpus.front()).model, record->word("gpu"));
   }
