@@ -5,6 +5,7 @@
 
 #include "app/commands.h"
 #include "app/common.h"
+#include "app/observe.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "report/run_report.h"
@@ -83,7 +84,9 @@ int run(const Arguments& arguments, const Streams& streams) {
                                      : scenario::find_engine(*file.engine);
   engine::Setup setup = session.setup(scenario::build_work(file, session.fabric()));
   setup.link_changes = scenario::build_link_changes(file, session.fabric(), engine);
-  const result::Result result = run_engine(engine, setup, nullptr);
+  Observation observation(arguments, session.fabric(), engine.name(), streams);
+  const result::Result result = run_engine(engine, setup, observation.probe());
+  observation.finish(result);
   const report::RunEcho echo{path, setup_json(file, text, session, engine, cluster),
                              session.cluster().notes};
   const std::string json = report::run_json(session.fabric(), result, echo);
@@ -98,17 +101,20 @@ int run(const Arguments& arguments, const Streams& streams) {
 }  // namespace
 
 Command run_command() {
+  std::vector<OptionSpec> options = {
+      {"cluster", "c", "SOURCE", "use this cluster instead of the scenario's", ""},
+      {"engine", "", "NAME", "analytic, flow or packet; default: the scenario's, else flow",
+       "flow"},
+      {"routing", "", "POLICY", "ecmp, spray, ... instead of the scenario's or cluster's", ""},
+      {"output", "o", "FOLDER", "write result.json, links.csv and flows.csv there", ""},
+      {"json", "", "", "JSON on stdout (schema weft/run/1)", ""}};
+  for (OptionSpec& option : observe_options()) options.push_back(std::move(option));
   return {"run",
           "Simulate a scenario file: completion, bottleneck, link loads, flows.",
           {"weft run examples/two-jobs.yaml", "weft run examples/incast.yaml -o run1 --json",
            "weft run s.yaml --engine analytic"},
           {{"SCENARIO", "a scenario file (weft: scenario/1)"}},
-          {{"cluster", "c", "SOURCE", "use this cluster instead of the scenario's", ""},
-           {"engine", "", "NAME", "analytic, flow or packet; default: the scenario's, else flow",
-            "flow"},
-           {"routing", "", "POLICY", "ecmp, spray, ... instead of the scenario's or cluster's", ""},
-           {"output", "o", "FOLDER", "write result.json, links.csv and flows.csv there", ""},
-           {"json", "", "", "JSON on stdout (schema weft/run/1)", ""}},
+          options,
           run};
 }
 

@@ -122,6 +122,27 @@ bool starts_with(std::string_view text, std::string_view prefix) {
   return text.starts_with(prefix);
 }
 
+bool matches_pattern(std::string_view text, std::string_view pattern) {
+  std::size_t t = 0, p = 0;
+  std::optional<std::size_t> star;  // the last '*' met; text before `from` is its
+  std::size_t from = 0;
+  while (t < text.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      from = t;
+    } else if (p < pattern.size() && pattern[p] == text[t]) {
+      ++p, ++t;
+    } else if (star) {
+      p = *star + 1;
+      t = ++from;
+    } else {
+      return false;
+    }
+  }
+  while (p < pattern.size() && pattern[p] == '*') ++p;
+  return p == pattern.size();
+}
+
 std::optional<std::int64_t> parse_int(std::string_view text) {
   return parse_whole<std::int64_t>(text);
 }

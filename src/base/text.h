@@ -17,6 +17,8 @@ std::vector<std::string_view> split_whitespace(std::string_view text);       // 
 std::string to_lower(std::string_view text);
 std::string join(std::span<const std::string> parts, std::string_view separator);
 bool starts_with(std::string_view text, std::string_view prefix);
+// '*' stands for any characters or none, everything else for itself.
+bool matches_pattern(std::string_view text, std::string_view pattern);
 
 // Whole text as a number, or nullopt: no trailing characters, no locale, no overflow, no "nan".
 std::optional<std::int64_t> parse_int(std::string_view text);

@@ -114,5 +114,15 @@ TEST_F(Files, FaultsNameThePathAndTheReason) {
   EXPECT_EQ(read_file(folder_ + "/big", 5), "12345");
 }
 
+TEST(Text, AStarStandsForAnyCharacters) {
+  EXPECT_TRUE(matches_pattern("leaf0 -> spine1", "leaf* -> spine*"));
+  EXPECT_TRUE(matches_pattern("leaf0 -> spine1", "*1"));
+  EXPECT_TRUE(matches_pattern("aXbXc", "a*X*c"));  // the first '*' must give an X back
+  EXPECT_TRUE(matches_pattern("", "**"));
+  EXPECT_FALSE(matches_pattern("leaf0", "leaf"));
+  EXPECT_FALSE(matches_pattern("spine1 -> leaf0", "leaf*"));
+  EXPECT_FALSE(matches_pattern("leaf", "leaf?"));
+}
+
 }  // namespace
 }  // namespace weft

@@ -7,13 +7,57 @@
 namespace weft::report {
 namespace {
 
-void write_flows(JsonWriter& json, const result::FlowTimes& times) {
+void write_spread(JsonWriter& json, std::string_view key, const result::Spread& spread) {
+  json.key(key).begin_object();
+  json.member("mean", spread.mean).member("p50", spread.p50).member("p95", spread.p95);
+  json.member("p99", spread.p99).member("p999", spread.p999).member("max", spread.max);
+  json.end_object();
+}
+
+void write_flows(JsonWriter& json, const result::Result& result) {
+  const result::Spread times = result::completion_spread(result.flows);
   json.key("flows").begin_object();
   json.member("count", static_cast<std::uint64_t>(times.count));
-  json.key("fct_us").begin_object();
-  json.member("mean", times.mean.to_microseconds()).member("p50", times.p50.to_microseconds());
-  json.member("p99", times.p99.to_microseconds()).member("max", times.max.to_microseconds());
-  json.end_object().end_object();
+  write_spread(json, "fct_us", times);
+  const result::Spread slowdown = result::slowdown_spread(result.flows);
+  if (slowdown.count > 0) write_spread(json, "slowdown_ratio", slowdown);
+  json.end_object();
+}
+
+void write_packets(JsonWriter& json, const result::PacketCounters& packets) {
+  json.key("packets").begin_object();
+  json.member("sent", packets.sent).member("retransmitted", packets.retransmitted);
+  json.member("acks", packets.acks).member("nacks", packets.nacks);
+  json.member("notifications", packets.notifications).member("marks", packets.marks);
+  json.member("drops", packets.drops).member("timeouts", packets.timeouts);
+  json.member("pauses", packets.pauses).member("credit_waits", packets.credit_waits);
+  json.member("peak_in_flight", packets.peak_packets).end_object();
+}
+
+std::string flow_table(const result::Result& result) {
+  const result::Spread times = result::completion_spread(result.flows);
+  if (times.count == 0) return {};
+  std::string out = fmt::format("\n{:<24} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}\n",
+                                fmt::format("{} flow{}", times.count, times.count == 1 ? "" : "s"),
+                                "mean", "p50", "p95", "p99", "p99.9", "max");
+  const auto row = [&](std::string_view name, const result::Spread& s, int decimals) {
+    out += fmt::format("{:<24} {:>9.{}f} {:>9.{}f} {:>9.{}f} {:>9.{}f} {:>9.{}f} {:>9.{}f}\n", name,
+                       s.mean, decimals, s.p50, decimals, s.p95, decimals, s.p99, decimals, s.p999,
+                       decimals, s.max, decimals);
+  };
+  row("completion time, us", times, 1);
+  const result::Spread slowdown = result::slowdown_spread(result.flows);
+  if (slowdown.count > 0) row("times the time alone", slowdown, 2);
+  return out;
+}
+
+std::string packet_lines(const result::PacketCounters& p) {
+  if (p.sent == 0) return {};
+  return fmt::format(
+      "\npackets: {} sent, of them {} again; {} acknowledgements, {} nacks, {} timeouts\n"
+      "queues:  {} marks, {} drops, {} pauses, {} congestion notifications, {} waits for credit\n",
+      p.sent, p.retransmitted, p.acks, p.nacks, p.timeouts, p.marks, p.drops, p.pauses,
+      p.notifications, p.credit_waits);
 }
 
 void write_ops(JsonWriter& json, const result::Result& result) {
@@ -39,7 +83,8 @@ std::string run_json(const fabric::Fabric& fabric, const result::Result& result,
   JsonWriter json;
   json.begin_object().member("schema", "weft/run/1").member("source", echo.source);
   json.member("completion_us", result.completion.to_microseconds());
-  write_flows(json, result::flow_times(result.flows));
+  write_flows(json, result);
+  if (result.packets.sent > 0) write_packets(json, result.packets);
   json.key("bottleneck").begin_object();
   json.member("link", result.bottleneck.name).member("share", result.bottleneck.share);
   json.member("sentence", result.bottleneck.sentence).end_object();
@@ -78,14 +123,19 @@ std::string links_csv(const fabric::Fabric& fabric, const result::Result& result
 }
 
 std::string flows_csv(const fabric::Fabric& fabric, const result::Result& result) {
-  std::string out = "op,from,to,size_bytes,start_us,end_us,fct_us,bandwidth_gb_per_s\n";
+  std::string out =
+      "op,from,to,size_bytes,start_us,end_us,fct_us,bandwidth_gb_per_s,slowdown_ratio\n";
   for (const result::FlowRecord& flow : result.flows) {
     const Duration time = flow.end - flow.start;
     const double rate = time.ps() > 0 ? flow.size.to_double() / (time.to_seconds() * 1e9) : 0;
-    out += fmt::format("{},{},{},{},{},{},{},{}\n", flow.op.value, fabric.name(flow.from),
-                       fabric.name(flow.to), flow.size.count(),
-                       flow.start.since_start().to_microseconds(),
-                       flow.end.since_start().to_microseconds(), time.to_microseconds(), rate);
+    const std::string slowdown =
+        flow.alone.ps() == 0 ? ""
+                             : fmt::format("{:.6g}", static_cast<double>(time.ps()) /
+                                                         static_cast<double>(flow.alone.ps()));
+    out += fmt::format(
+        "{},{},{},{},{},{},{},{},{}\n", flow.op.value, fabric.name(flow.from), fabric.name(flow.to),
+        flow.size.count(), flow.start.since_start().to_microseconds(),
+        flow.end.since_start().to_microseconds(), time.to_microseconds(), rate, slowdown);
   }
   return out;
 }
@@ -94,12 +144,8 @@ std::string run_text(const fabric::Fabric& fabric, const result::Result& result,
                      const RunEcho& echo) {
   std::string out = fmt::format("{}: done after {}\n", echo.source, to_text(result.completion));
   out += result.bottleneck.sentence + "\n";
-  const result::FlowTimes times = result::flow_times(result.flows);
-  if (times.count > 0) {
-    out += fmt::format("{} flows: completion time mean {}, p50 {}, p99 {}, max {}\n", times.count,
-                       to_text(times.mean), to_text(times.p50), to_text(times.p99),
-                       to_text(times.max));
-  }
+  out += flow_table(result);
+  out += packet_lines(result.packets);
   out += fmt::format("\n{:<52} {:>12} {:>12}\n", "busiest links", "utilisation", "wire bytes");
   for (const result::LinkLoad& load : result::top_links(result.links, 5)) {
     out += fmt::format("{:<52} {:>10.1f} % {:>12.4g}\n", fabric.link_name(load.link),

@@ -15,7 +15,8 @@ struct RunEcho {
   std::vector<std::string> assumptions;
 };
 
-// Schema weft/run/1: {completion_us, flows{count, fct_us{mean, p50, p99, max}}, bottleneck{link,
+// Schema weft/run/1: {completion_us, flows{count, fct_us{mean, p50, p95, p99, p999, max},
+// slowdown_ratio{...}}, packets{sent, ...} (packet engine), bottleneck{link,
 // share, sentence}, ops[], engine{name, wall_s, events, packet_hops, peak_rss_mb}, setup}.
 std::string run_json(const fabric::Fabric& fabric, const result::Result& result,
                      const RunEcho& echo);

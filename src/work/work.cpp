@@ -36,6 +36,7 @@ class Validator {
   std::vector<std::string> run() {
     check_groups();
     for (std::size_t i = 0; i < work_.ops.size(); ++i) check_op(i);
+    check_triggers();
     if (faults_.empty()) check_cycle();
     return std::move(faults_);
   }
@@ -85,6 +86,26 @@ class Validator {
       else if (after.index() == i)
         faults_.push_back(fmt::format("{}: waits for itself", who));
     }
+    for (TriggerId trigger : op.fires)
+      if (trigger.index() >= work_.triggers.size())
+        faults_.push_back(
+            fmt::format("{}: fires trigger {}, which does not exist", who, trigger.value));
+  }
+
+  void check_triggers() {
+    std::vector<bool> targeted(work_.ops.size(), false);
+    for (std::size_t t = 0; t < work_.triggers.size(); ++t) {
+      for (const OpId target : work_.triggers[t].targets) {
+        if (target.index() >= work_.ops.size()) {
+          faults_.push_back(
+              fmt::format("trigger {}: starts op {}, which does not exist", t, target.value));
+          continue;
+        }
+        if (targeted[target.index()])
+          faults_.push_back(fmt::format("{}: two triggers start it", op_name(target.index())));
+        targeted[target.index()] = true;
+      }
+    }
   }
 
   void check_transfer(const std::string& who, const Transfer& transfer) {
@@ -117,30 +138,45 @@ class Validator {
     if (op.channels < 0) faults_.push_back(fmt::format("{}: negative number of channels", who));
   }
 
-  // Kahn's algorithm; what is left over after every startable op was taken is or hangs on a cycle.
+  // Every op ends in turn, as if it took no time. Which targets a trigger starts does not depend on
+  // the order in which it is activated, so what is left over can never start.
   void check_cycle() {
     const std::size_t n = work_.ops.size();
-    std::vector<std::uint32_t> open(n);
+    std::vector<std::uint32_t> open(n), activated(work_.triggers.size(), 0);
     std::vector<std::vector<std::uint32_t>> next(n);
     std::vector<std::uint32_t> ready;
+    for (const Trigger& trigger : work_.triggers)
+      for (const OpId target : trigger.targets) ++open[target.index()];
     for (std::uint32_t i = 0; i < n; ++i) {
-      open[i] = static_cast<std::uint32_t>(work_.ops[i].after.size());
+      open[i] += static_cast<std::uint32_t>(work_.ops[i].after.size());
       for (OpId after : work_.ops[i].after) next[after.index()].push_back(i);
       if (open[i] == 0) ready.push_back(i);
     }
     std::size_t done = 0;
+    const auto satisfy = [&](std::size_t op) {
+      if (--open[op] == 0) ready.push_back(static_cast<std::uint32_t>(op));
+    };
     while (!ready.empty()) {
       const std::uint32_t op = ready.back();
       ready.pop_back();
       ++done;
-      for (std::uint32_t follower : next[op])
-        if (--open[follower] == 0) ready.push_back(follower);
+      for (std::uint32_t follower : next[op]) satisfy(follower);
+      for (const TriggerId id : work_.ops[op].fires)
+        for (const OpId target : started_by(work_.triggers[id.index()], activated[id.index()]))
+          satisfy(target.index());
     }
-    if (done == n) return;
-    for (std::uint32_t i = 0; i < n; ++i) {
+    if (done < n) report_stuck(open, done);
+  }
+
+  void report_stuck(const std::vector<std::uint32_t>& open, std::size_t done) {
+    for (std::size_t i = 0; i < open.size(); ++i) {
       if (open[i] == 0) continue;
       faults_.push_back(
-          fmt::format("{} can never start: its dependencies form a cycle", op_name(i)));
+          work_.triggers.empty()
+              ? fmt::format("{} can never start: its dependencies form a cycle", op_name(i))
+              : fmt::format("{} and {} others can never start: a cycle, or a trigger that is not "
+                            "activated often enough",
+                            op_name(i), open.size() - done - 1));
       return;
     }
   }
@@ -200,6 +236,14 @@ double busbw_factor(CollectiveKind kind, int ranks) {
       return 1;
   }
   return 1;
+}
+
+std::span<const OpId> started_by(const Trigger& trigger, std::uint32_t& activated) {
+  const std::span<const OpId> targets = trigger.targets;
+  ++activated;
+  if (!trigger.one_by_one) return activated == trigger.needs ? targets : targets.first(0);
+  if (activated > targets.size()) return targets.first(0);
+  return targets.subspan(activated - 1, 1);
 }
 
 std::vector<std::string> validate(const Work& work) {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -19,6 +20,7 @@ namespace weft::work {
 using RankId = Id<struct RankTag>;
 using OpId = Id<struct OpTag>;
 using GroupId = Id<struct GroupTag>;
+using TriggerId = Id<struct TriggerTag>;
 
 enum class CollectiveKind : std::uint8_t {
   all_reduce,
@@ -82,15 +84,29 @@ struct Op {
   Instant earliest;         // not before this, even when dependencies are done
   std::vector<OpId> after;  // starts when all of these ended
   std::string label;
+  std::vector<TriggerId> fires{};  // activated when this one ended
 };
+
+// What no list of dependencies can say: ops that start when some others have ended, whichever those
+// are. A target waits for its trigger besides its own dependencies; one op is a target once.
+struct Trigger {
+  std::uint32_t needs = 1;  // activations after which all targets start; later ones do nothing
+  bool one_by_one = false;  // instead: each activation starts one target, in their order
+  std::vector<OpId> targets;
+};
+
+// Counts one more activation of the trigger; the targets that it starts.
+std::span<const OpId> started_by(const Trigger& trigger, std::uint32_t& activated);
 
 struct Work {
   std::vector<std::uint32_t> rank_gpu;      // rank -> ordinal of its GPU in the fabric
   std::vector<std::vector<RankId>> groups;  // group 0 = all ranks by convention
   std::vector<Op> ops;
+  std::vector<Trigger> triggers{};
 };
 
-// Every fault as one sentence: unknown rank, group, dependency; a cycle; a singleton collective.
+// Every fault as one sentence: unknown rank, group, dependency; a cycle; a singleton collective; an
+// op that no trigger will ever start.
 std::vector<std::string> validate(const Work& work);
 
 }  // namespace weft::work

@@ -1,6 +1,7 @@
 #include "engine/analytic/analytic_engine.h"
 
 #include <algorithm>
+#include <set>
 #include <vector>
 
 #include "base/check.h"
@@ -17,33 +18,29 @@ class AnalyticRun {
       : setup_(&setup), probe_(probe), expander_(setup), outcome_(setup, expander_) {}
 
   result::Result run() {
-    const OpGraph graph(setup_->work);
-    std::vector<std::uint32_t> waits_for(setup_->work.ops.size());
+    OpGraph graph(setup_->work);
+    for (const work::OpId op : graph.first()) run_op(op, Instant());
+    std::size_t ended = 0;
     std::vector<work::OpId> ready;
-    for (std::size_t i = 0; i < waits_for.size(); ++i) {
-      waits_for[i] = graph.dependency_count(work::OpId(i));
-      if (waits_for[i] == 0) ready.emplace_back(i);
+    for (; !running_.empty(); ++ended) {
+      const auto [end, op] = *running_.begin();
+      running_.erase(running_.begin());
+      ready.clear();
+      graph.ended(op, ready);
+      for (const work::OpId next : ready) run_op(next, end);
     }
-    // Topological order: `ready` grows while we walk it.
-    for (std::size_t i = 0; i < ready.size(); ++i) {
-      const work::OpId op = ready[i];
-      run_op(op);
-      for (work::OpId waiting : graph.waiting_for(op))
-        if (--waits_for[waiting.index()] == 0) ready.push_back(waiting);
-    }
-    CHECK(ready.size() == waits_for.size());
+    CHECK(ended == setup_->work.ops.size());
     result::Result result = outcome_.finish("analytic");
-    result.engine.events = ready.size();
+    result.engine.events = ended;
     return result;
   }
 
  private:
-  void run_op(work::OpId op) {
+  // Nothing slows it down, so its end is known when it starts.
+  void run_op(work::OpId op, Instant now) {
     const work::Op& what = setup_->work.ops[op.index()];
     Outcome::Times& times = outcome_.times(op);
-    times.start = std::max(Instant(), what.earliest);
-    for (work::OpId before : what.after)
-      times.start = std::max(times.start, outcome_.times(before).end);
+    times.start = std::max(now, what.earliest);
     if (const auto* compute = std::get_if<work::Compute>(&what.what)) {
       times.fluid = times.end = times.start + compute->time;
     } else {
@@ -51,6 +48,7 @@ class AnalyticRun {
       times.fluid = times.start + expansion.latency;
       times.end = times.fluid + move_bytes(op, expansion);
     }
+    running_.emplace(times.end, op);
     if (probe_ == nullptr) return;
     probe_->op_started(op, times.start);
     probe_->op_ended(op, times.end);
@@ -70,6 +68,7 @@ class AnalyticRun {
   result::Probe* probe_;
   Expander expander_;
   Outcome outcome_;
+  std::set<std::pair<Instant, work::OpId>> running_;  // by their ends
 };
 
 class AnalyticEngine final : public Engine {

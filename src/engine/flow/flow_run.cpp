@@ -50,11 +50,8 @@ void FlowRun::schedule(Instant when, work::OpId op, Step step) {
 }
 
 result::Result FlowRun::run() {
-  for (std::size_t i = 0; i < ops_.size(); ++i) {
-    ops_[i].waits_for = graph_.dependency_count(work::OpId(i));
-    if (ops_[i].waits_for == 0)
-      schedule(std::max(Instant(), setup_->work.ops[i].earliest), work::OpId(i), Step::start);
-  }
+  for (const work::OpId op : graph_.first())
+    schedule(std::max(Instant(), setup_->work.ops[op.index()].earliest), op, Step::start);
   for (std::size_t i = 0; i < setup_->link_changes.size(); ++i)
     schedule(setup_->link_changes[i].when, work::OpId(i), Step::link_change);
   while (pending_ > 0 || !finishing_.empty()) {
@@ -199,10 +196,10 @@ void FlowRun::end(work::OpId op) {
       probe_->progress(static_cast<double>(ended_) / static_cast<double>(ops_.size()), now_);
     }
   }
-  for (work::OpId waiting : graph_.waiting_for(op)) {
-    if (--ops_[waiting.index()].waits_for > 0) continue;
-    schedule(std::max(now_, setup_->work.ops[waiting.index()].earliest), waiting, Step::start);
-  }
+  std::vector<work::OpId> ready;
+  graph_.ended(op, ready);
+  for (const work::OpId next : ready)
+    schedule(std::max(now_, setup_->work.ops[next.index()].earliest), next, Step::start);
 }
 
 void FlowRun::change_link(const LinkChange& change) {

@@ -30,7 +30,6 @@ class FlowRun {
     Instant cause_since;     // what holds it down has done so since then
   };
   struct OpState {
-    std::uint32_t waits_for = 0;   // dependencies not yet ended
     std::uint32_t flows_left = 0;  // moving bytes
     std::uint32_t first_flow = 0;  // of those defined, before the first byte
     std::uint32_t cap = 0;         // constraint shared by its flows, when capped

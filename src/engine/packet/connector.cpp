@@ -351,4 +351,31 @@ Connected Connector::make(const fabric::DataPath& path) {
   return out;
 }
 
+// The first packet crosses every link, the others follow at the pace of the slowest, which sends
+// only its share where packets take several ways; the last one may be shorter.
+Time Connector::time_alone(std::uint32_t number, std::int64_t bytes) const {
+  const Connection& c = simulator_->connection(number);
+  if (bytes <= 0) return c.startup;
+  const std::int64_t packets = (bytes + c.payload - 1) / c.payload;
+  const auto last = static_cast<std::uint32_t>(bytes - (packets - 1) * c.payload) + c.overhead;
+  const std::uint32_t full = c.payload + c.overhead;
+  const Time crossing =
+      c.startup + add_up(simulator_->paths_of(c).front(), packets > 1 ? full : last);
+  if (packets == 1) return crossing;
+  Network& network = simulator_->network();
+  std::map<std::uint32_t, std::uint32_t> ways;  // how many of the stripes use a link
+  for (const std::uint32_t path : simulator_->paths_of(c))
+    for (const std::uint32_t* link = network.path(path); *link != kNone; ++link) ++ways[*link];
+  double slowest = static_cast<double>(c.pace), saved = 0;
+  for (const auto& [link, count] : ways) {
+    const double share = static_cast<double>(count) / c.stripes;
+    const double busy = static_cast<double>(network.serialization(link, full)) * share;
+    if (busy < slowest) continue;
+    slowest = busy;
+    saved = static_cast<double>(network.serialization(link, full - last)) * share;
+  }
+  return crossing +
+         static_cast<Time>(std::llround(slowest * static_cast<double>(packets - 1) - saved));
+}
+
 }  // namespace weft::engine::packet

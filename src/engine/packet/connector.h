@@ -60,6 +60,8 @@ class Connector {
   [[nodiscard]] Time crossing_time(const Connected& way, std::int64_t bytes) const;
   // How long the narrowest link of the connection sends so many bytes.
   [[nodiscard]] Time sending_time(const Connected& way, std::int64_t bytes) const;
+  // A flow of so many bytes with every link to itself, from its start to its last byte's arrival.
+  [[nodiscard]] Time time_alone(std::uint32_t connection, std::int64_t bytes) const;
   [[nodiscard]] const std::string& refusal() const { return refusal_; }
 
  private:

@@ -162,6 +162,9 @@ void Simulator::announce(std::uint32_t number, bool stop) {
   CHECK(gate.announcements < 64);
   gate.announced |= static_cast<std::uint64_t>(stop) << gate.announcements++;
   counters_.pauses += stop ? 1 : 0;
+  if (links_[number].watched)
+    probe_->pause_sent(shown_as(number), Instant::at(Duration::picoseconds(when - ingress.notice)),
+                       stop);
   queue_.push(when, kPause << kKindShift | number);
 }
 
@@ -177,6 +180,7 @@ void Simulator::heed_pause(std::uint32_t number) {
   --gate.announcements;
   if (stop == gate.paused) return;
   gate.paused = stop;
+  if (links_[number].watched) watch_hold(number, result::Hold::pause, stop);
   if (stop) {
     gate.paused_since = now_;
     ++gate.pauses;
@@ -201,11 +205,15 @@ void Simulator::start_or_wait(std::uint32_t number) {
   const std::int64_t need = in_blocks(pool_[gates_[number].head].wire_bytes);
   if (credits.outstanding + need <= credits.capacity) {
     credits.outstanding += need;
+    if (links_[number].watched && gates_[number].short_of_credit)
+      watch_hold(number, result::Hold::credit, false);
     gates_[number].short_of_credit = false;
     start_sending(number);
     return;
   }
   ++counters_.credit_waits;
+  if (links_[number].watched && !gates_[number].short_of_credit)
+    watch_hold(number, result::Hold::credit, true);
   gates_[number].short_of_credit = true;
   credits.starved = credits.returning.empty();
   if (!credits.starved && !credits.wake_set) {
@@ -238,6 +246,7 @@ void Simulator::start_sending(std::uint32_t number) {
     telemetry_.write(index, {number, now_, link.bytes, gate.queued, 8e12 / ps_per_byte(link)});
   link.free = now_;
   put_on_wire(number, index);
+  if (link.watched) watch_sent(number, index, now_);
   queue_.push(link.free, kGate << kKindShift | number);
   if (!gate.nic_waits) return;
   gate.nic_waits = false;

@@ -30,8 +30,10 @@ struct alignas(64) Link {
   // Queue lengths, as times in units of 2^kQueueBits ps: packets may be marked above mark_from, are
   // marked above mark_all, dropped above limit.
   std::uint32_t mark_from = kNone, mark_all = kNone, limit = kNone;
-  bool gated = false;  // can be paused: gates.h
-  bool loses = false;  // packets, at random
+  bool gated = false;    // can be paused: gates.h
+  bool watched = false;  // an observer wants to see its packets: watch.cpp
+  bool apart = false;    // either of the two
+  bool loses = false;    // packets, at random
 };
 static_assert(sizeof(Link) == 64);
 inline constexpr int kRateBits = 20;

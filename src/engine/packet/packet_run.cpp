@@ -13,17 +13,14 @@ PacketRun::PacketRun(const Setup& setup, result::Probe* probe)
     : setup_(&setup),
       probe_(probe),
       graph_(setup.work),
-      simulator_(*setup.fabric, setup.packet),
+      simulator_(*setup.fabric, setup.packet, probe),
       connector_(setup, simulator_),
       expander_(setup),
       ops_(setup.work.ops.size()),
       next_tag_(static_cast<std::uint32_t>(ops_.size())) {}
 
 result::Result PacketRun::run() {
-  for (std::size_t i = 0; i < ops_.size(); ++i) {
-    ops_[i].waits_for = graph_.dependency_count(work::OpId(i));
-    if (ops_[i].waits_for == 0) schedule(work::OpId(i), 0);
-  }
+  for (const work::OpId op : graph_.first()) schedule(op, 0);
   simulator_.run(*this);
   if (ended_ < ops_.size()) report_standstill();
   return finish();
@@ -110,6 +107,7 @@ void PacketRun::start_transfer(work::OpId op, const work::Transfer& transfer) {
   // Several queue pairs take ways of their own; inside a server there is one.
   const int asked = std::max(1, setup_->options.queue_pairs);
   const std::int64_t pairs = connected->crosses_network ? asked : 1;
+  state.pairs = pairs;
   for (std::int64_t pair = 0; pair < pairs; ++pair) {
     ends.entropy = static_cast<std::uint32_t>(pair);
     connected = connector_.connect(ends);
@@ -186,9 +184,9 @@ void PacketRun::end(work::OpId op) {
       probe_->progress(static_cast<double>(ended_) / static_cast<double>(ops_.size()), now);
     }
   }
-  for (const work::OpId waiting : graph_.waiting_for(op)) {
-    if (--ops_[waiting.index()].waits_for == 0) schedule(waiting, simulator_.now());
-  }
+  std::vector<work::OpId> ready;
+  graph_.ended(op, ready);
+  for (const work::OpId next : ready) schedule(next, simulator_.now());
 }
 
 result::Result PacketRun::finish() {
@@ -203,10 +201,28 @@ result::Result PacketRun::finish() {
     result.completion = std::max(result.completion, span.end.since_start());
     result.ops.push_back(span);
   }
+  result.packets = count_packets();
   fill_links(result);
   if (setup_->options.record_flows) fill_flows(result);
   name_bottleneck(result);
   return result;
+}
+
+result::PacketCounters PacketRun::count_packets() const {
+  const Counters& c = simulator_.counters();
+  result::PacketCounters out;
+  out.sent = c.sent;
+  out.retransmitted = c.retransmitted;
+  out.acks = c.acks;
+  out.nacks = c.nacks;
+  out.notifications = c.notifications;
+  out.marks = c.marks;
+  out.drops = c.drops;
+  out.timeouts = c.timeouts;
+  out.pauses = c.pauses;
+  out.credit_waits = c.credit_waits;
+  out.peak_packets = simulator_.peak_packets();
+  return out;
 }
 
 void PacketRun::fill_links(result::Result& result) {
@@ -229,9 +245,13 @@ void PacketRun::fill_flows(result::Result& result) const {
   for (std::size_t i = 0; i < ops_.size(); ++i) {
     const auto* transfer = std::get_if<work::Transfer>(&setup_->work.ops[i].what);
     if (transfer == nullptr) continue;
+    Duration alone;
+    if (ops_[i].connection != kNone)
+      alone = Duration::picoseconds(
+          connector_.time_alone(ops_[i].connection, transfer->size.count() / ops_[i].pairs));
     result.flows.push_back({work::OpId(i), ops_[i].from, ops_[i].to, transfer->size,
                             Instant::at(Duration::picoseconds(ops_[i].start)),
-                            Instant::at(Duration::picoseconds(ops_[i].end))});
+                            Instant::at(Duration::picoseconds(ops_[i].end)), alone});
   }
 }
 

@@ -27,12 +27,12 @@ class PacketRun final : public Client {
 
  private:
   struct OpState {
-    std::uint32_t waits_for = 0;
     std::uint32_t flows_left = 0;
     bool started = false;
     Time start = 0, end = 0;
     fabric::DeviceId from, to;
     std::uint32_t connection = kNone;  // the last one used
+    std::int64_t pairs = 1;            // queue pairs that share its bytes
     result::OpSpan ran;
   };
 
@@ -47,6 +47,7 @@ class PacketRun final : public Client {
   [[noreturn]] void refuse(work::OpId op, const std::string& why) const;
 
   [[nodiscard]] result::Result finish();
+  [[nodiscard]] result::PacketCounters count_packets() const;
   void fill_links(result::Result& result);
   void fill_flows(result::Result& result) const;
   void name_bottleneck(result::Result& result);

@@ -50,6 +50,7 @@ std::uint32_t Simulator::start_flow(const FlowSpec& spec) {
   receiver.report_every = spec.report_every == 0 ? kNone : spec.report_every;
   receiver.report_from = std::min(receiver.report_every, receiver.total);
   ++unfinished_;
+  if (probe_ != nullptr) open_flow(flow);
   sender.wake_set = true;
   queue_.push(sender.not_before, kFlow << kKindShift | flow);
   return flow;

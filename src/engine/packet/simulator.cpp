@@ -14,8 +14,13 @@ constexpr std::size_t kFetchLink = 32, kFetchPacket = 20, kFetchNext = 10;
 
 }  // namespace
 
-Simulator::Simulator(const fabric::Fabric& fabric, const PacketOptions& options)
-    : fabric_(&fabric), options_(options), network_(fabric), links_(network_.links()) {
+Simulator::Simulator(const fabric::Fabric& fabric, const PacketOptions& options,
+                     result::Probe* probe)
+    : fabric_(&fabric),
+      options_(options),
+      probe_(probe),
+      network_(fabric),
+      links_(network_.links()) {
   lossy_ =
       options.queue_limit.has_value() || options.flow_control != "none" || options.link_loss > 0;
   with_credits_ = options.flow_control == "credit";
@@ -52,6 +57,9 @@ void Simulator::prepare_links() {
         options_.link_loss > 0 && std::any_of(parts.begin(), parts.end(), [this](auto part) {
           return fabric::is_network(fabric_->link_class(part).kind);
         });
+    Link& link = links_[number];
+    link.watched = probe_ != nullptr && probe_->watches(shown_as(number));
+    link.apart = link.gated || link.watched;
   }
   if (options_.link_loss > 0) arrivals_.resize(links_.size());
   injectors_.resize(links_.size());
@@ -203,13 +211,17 @@ std::uint32_t Simulator::choose(Packet& packet) const {
   return network_.path_entry(best);
 }
 
-// The packet takes its place in the link's queue: from here on its arrival is known.
 void Simulator::join(std::uint32_t number, std::uint32_t index) {
-  Link& link = links_[number];
-  if (link.gated) [[unlikely]] {
-    join_gated(number, index);
+  if (links_[number].apart) [[unlikely]] {
+    join_apart(number, index);
     return;
   }
+  join_queue(number, index);
+}
+
+// The packet takes its place in the link's queue: from here on its arrival is known.
+inline void Simulator::join_queue(std::uint32_t number, std::uint32_t index) {
+  Link& link = links_[number];
   Packet& packet = pool_[index];
   if (link.free > now_) {
     const auto queue = static_cast<std::uint64_t>(link.free - now_) >> kQueueBits;

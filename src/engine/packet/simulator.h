@@ -20,6 +20,7 @@
 #include "engine/packet/selective.h"
 #include "engine/packet/telemetry.h"
 #include "engine/packet_options.h"
+#include "result/result.h"
 
 namespace weft::engine::packet {
 
@@ -53,13 +54,20 @@ struct Counters {
 
 class Simulator {
  public:
-  Simulator(const fabric::Fabric& fabric, const PacketOptions& options);
+  // `probe` may be null.
+  Simulator(const fabric::Fabric& fabric, const PacketOptions& options,
+            result::Probe* probe = nullptr);
 
   Network& network() { return network_; }
   std::uint32_t add_connection(const Connection& connection);
   // Alternative paths that packets of a connection take in turn (parallel NVLinks).
   std::uint32_t add_stripes(std::span<const std::uint32_t> paths);
   [[nodiscard]] const Connection& connection(std::uint32_t c) const { return connections_[c]; }
+  // Its paths; with stripes as often as packets take them in a round.
+  [[nodiscard]] std::span<const std::uint32_t> paths_of(const Connection& c) const {
+    if (c.stripes == 1) return {&c.path, 1};
+    return std::span(stripe_paths_).subspan(c.stripe_begin, c.stripes);
+  }
 
   std::uint32_t start_flow(const FlowSpec& spec);
   // Packets below `packets` of the flow may be sent now.
@@ -99,6 +107,7 @@ class Simulator {
   void prefetch_ahead();
   void arrive(std::uint32_t link);
   void join(std::uint32_t link, std::uint32_t packet);
+  void join_queue(std::uint32_t link, std::uint32_t packet);
   void put_on_wire(std::uint32_t link, std::uint32_t packet);
   void prepare_links();
   void set_thresholds(Link& link, BitRate rate) const;
@@ -118,6 +127,14 @@ class Simulator {
   [[nodiscard]] bool credits_are_used() const { return with_credits_; }
   void start_sending(std::uint32_t link);
   void sending_done(std::uint32_t link);
+
+  // watch.cpp
+  [[nodiscard]] fabric::LinkId shown_as(std::uint32_t link) const;
+  [[nodiscard]] result::SeenPacket describe(std::uint32_t link, std::uint32_t packet) const;
+  void join_apart(std::uint32_t link, std::uint32_t packet);
+  void watch_sent(std::uint32_t link, std::uint32_t packet, Time first);
+  void watch_hold(std::uint32_t link, result::Hold why, bool stop);
+  void open_flow(std::uint32_t flow);
 
   [[nodiscard]] bool take_mark(const Link& link, std::uint32_t queue) const;
   void drop(std::uint32_t packet);
@@ -170,6 +187,7 @@ class Simulator {
 
   const fabric::Fabric* fabric_;
   PacketOptions options_;
+  result::Probe* probe_;  // null: nobody observes
   Network network_;
   Network::Links& links_;
   EventQueue queue_;
@@ -200,6 +218,9 @@ class Simulator {
   Time now_ = 0;
   Counters counters_;
   std::size_t unfinished_ = 0;
+  // For the observer: numbers of the flows by their slot.
+  std::vector<std::uint32_t> flow_numbers_;
+  std::uint32_t flows_opened_ = 0;
 };
 
 }  // namespace weft::engine::packet
