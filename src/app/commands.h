@@ -7,6 +7,7 @@ namespace weft::app {
 
 Command bench_command();
 Command calibrate_command();
+Command compare_command();
 Command demo_command();
 Command export_command();
 Command list_command();

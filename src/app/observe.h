@@ -2,25 +2,28 @@
 // observers of a run, and writes their files when it is over.
 #pragma once
 
+#include <fstream>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "app/command.h"
 #include "base/progress.h"
+#include "engine/engine.h"
 #include "report/packet_series.h"
+#include "report/pcap.h"
 #include "result/probes.h"
 
 namespace weft::app {
 
-// --probe, --probe-interval, --links.
+// --probe, --probe-interval, --pcap, --snap, --links.
 std::vector<OptionSpec> observe_options();
 
 class Observation {
  public:
-  // `engine` is the name of the engine that will run; packets are seen by the packet engine only.
-  Observation(const Arguments& arguments, const fabric::Fabric& fabric, std::string_view engine,
-              const Streams& streams);
+  // For a run of `engine` with that setup; `stack` is the name of its protocols.
+  Observation(const Arguments& arguments, const engine::Setup& setup, const engine::Engine& engine,
+              const std::string& stack, const Streams& streams);
   ~Observation();
   Observation(const Observation&) = delete;
   Observation& operator=(const Observation&) = delete;
@@ -33,9 +36,15 @@ class Observation {
  private:
   class Progress;
 
+  void open_capture(const Arguments& arguments, const engine::Setup& setup,
+                    const std::string& stack);
+
   const Streams* streams_;
   std::string series_file_;
   std::unique_ptr<report::PacketSeries> series_;
+  std::string capture_file_;
+  std::ofstream capture_out_;  // to a file beside it, renamed when it is whole
+  std::unique_ptr<report::Pcap> capture_;
   std::unique_ptr<Progress> progress_;
   result::Probes probes_;
 };

@@ -151,9 +151,11 @@ std::string run_text(const fabric::Fabric& fabric, const result::Result& result,
     out += fmt::format("{:<52} {:>10.1f} % {:>12.4g}\n", fabric.link_name(load.link),
                        load.utilisation * 100, load.wire_bytes);
   }
-  out += fmt::format("\n{} engine: {} events, {} rate solves, {:.3f} s, {:.0f} MB\n",
-                     result.engine.name, result.engine.events, result.engine.rate_solves,
-                     result.engine.wall_s, result.engine.peak_rss_mb);
+  const bool packets = result.engine.packet_hops > 0;
+  out += fmt::format(
+      "\n{} engine: {} events, {} {}, {:.3f} s, {:.0f} MB\n", result.engine.name,
+      result.engine.events, packets ? result.engine.packet_hops : result.engine.rate_solves,
+      packets ? "packet-hops" : "rate solves", result.engine.wall_s, result.engine.peak_rss_mb);
   return out;
 }
 

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <numeric>
 
 #include "base/random.h"
 #include "base/text.h"
+#include "flow_list/flow_list.h"
 #include "scenario/session.h"
 
 namespace weft::scenario {
@@ -108,6 +110,8 @@ class WorkBuilder {
       }
       case WorkItem::Form::pattern:
         return add_pattern(item, after);
+      case WorkItem::Form::matrix:
+        return add_matrix(item, after);
     }
     return {};
   }
@@ -174,7 +178,10 @@ class WorkBuilder {
   }
 
   std::vector<OpId> add_pattern(const WorkItem& item, const std::vector<OpId>& after) {
+    check_pattern_keys(item);
     const std::vector<std::uint32_t> ranks = ranks_of(item);
+    if (item.name.text == "ring_chunks") return add_ring_chunks(item, ranks, after);
+    if (item.at_once > 0) return add_shuffled_pairs(item, ranks, after);
     const auto pairs = pattern_pairs(item, ranks);
     std::vector<OpId> ops;
     for (const auto& [from, to] : pairs) {
@@ -183,9 +190,111 @@ class WorkBuilder {
     return ops;
   }
 
+  void check_pattern_keys(const WorkItem& item) {
+    if (item.at_once > 0 && item.name.text != "all_pairs")
+      diagnostics_.add(item.where, "at_once is of the pattern all_pairs", "remove it");
+    if (item.steps > 0 && item.name.text != "ring_chunks")
+      diagnostics_.add(item.where, "steps is of the pattern ring_chunks", "remove it");
+  }
+
+  // Every rank sends to every other one, in a random order of its own, `at_once` flows at a time:
+  // when one has ended, whichever it is, the next begins.
+  std::vector<OpId> add_shuffled_pairs(const WorkItem& item,
+                                       const std::vector<std::uint32_t>& ranks,
+                                       const std::vector<OpId>& after) {
+    std::vector<OpId> ops;
+    for (const std::uint32_t from : ranks) {
+      std::vector<std::uint32_t> others;
+      for (const std::uint32_t to : ranks)
+        if (to != from) others.push_back(to);
+      RandomStream random(static_cast<std::uint64_t>(scenario_.seed), work_.ops.size());
+      for (std::size_t i = others.size(); i > 1; --i)
+        std::swap(others[i - 1], others[random.below(i)]);
+      const work::TriggerId trigger(work_.triggers.size());
+      work_.triggers.push_back({1, true, {}});
+      for (std::size_t i = 0; i < others.size(); ++i) {
+        const bool waits = i >= static_cast<std::size_t>(item.at_once);
+        ops.push_back(add_op(item, work::Transfer{RankId(from), RankId(others[i]), item.size},
+                             waits ? std::vector<OpId>{} : after));
+        work_.ops.back().fires.push_back(trigger);
+        if (waits) work_.triggers.back().targets.push_back(ops.back());
+      }
+    }
+    return ops;
+  }
+
+  // A chunk starts at every rank and goes round the ring hop by hop: rank i sends chunk c on when
+  // it has come from rank i-1. 2 (n-1) hops are those of an all-reduce.
+  std::vector<OpId> add_ring_chunks(const WorkItem& item, const std::vector<std::uint32_t>& ranks,
+                                    const std::vector<OpId>& after) {
+    const std::size_t n = ranks.size();
+    std::vector<OpId> ops;
+    if (n < 2) return ops;
+    const auto steps = item.steps > 0 ? static_cast<std::size_t>(item.steps) : 2 * (n - 1);
+    for (std::size_t chunk = 0; chunk < n; ++chunk) {
+      for (std::size_t step = 0; step < steps; ++step) {
+        const std::size_t at = (chunk + step) % n;
+        const work::Transfer hop{RankId(ranks[at]), RankId(ranks[(at + 1) % n]), item.size};
+        ops.push_back(add_op(item, hop, step == 0 ? after : std::vector<OpId>{ops.back()}));
+      }
+    }
+    return ops;
+  }
+
+  // A connection matrix, from the folder of the scenario.
+  std::vector<OpId> add_matrix(const WorkItem& item, const std::vector<OpId>& after) {
+    const auto path = std::filesystem::path(scenario_.file).parent_path() / item.name.text;
+    const std::string file = path.string();
+    if (!std::filesystem::exists(path)) {
+      diagnostics_.add(item.name.where, fmt::format("there is no file {}", file),
+                       "matrix takes a .cm file, from the folder of the scenario");
+      return {};
+    }
+    const flow_list::FlowList list = flow_list::read_htsim_cm(read_file(file), file);
+    flow_list::Placement placement;
+    placement.after = after;
+    placement.at = item.at;
+    for (const std::uint32_t rank : ranks_of(item)) placement.rank_of_node.emplace_back(rank);
+    if (placement.rank_of_node.size() < list.nodes) {
+      diagnostics_.add(item.where,
+                       fmt::format("{} has {} nodes, but there are {} ranks for them", file,
+                                   list.nodes, placement.rank_of_node.size()),
+                       "use a larger cluster, or more ranks");
+      return {};
+    }
+    if (!read_unit(item, list, placement)) return {};
+    return flow_list::add_to(work_, list, placement);
+  }
+
+  bool read_unit(const WorkItem& item, const flow_list::FlowList& list,
+                 flow_list::Placement& placement) {
+    static const std::vector<std::string> kUnits = {"ps", "ns", "us", "ms"};
+    if (item.start_unit) {
+      const auto at = std::find(kUnits.begin(), kUnits.end(), item.start_unit->text);
+      if (at == kUnits.end()) {
+        diagnostics_.add(item.start_unit->where,
+                         fmt::format("'{}' is no unit of start times", item.start_unit->text),
+                         suggest(item.start_unit->text, kUnits));
+        return false;
+      }
+      placement.unit = *parse_duration("1" + *at);
+      return true;
+    }
+    const flow_list::Flow* timed = list.first_timed();
+    if (timed == nullptr) return true;
+    diagnostics_.add(timed->where,
+                     fmt::format("start {} has no unit: simulators read microseconds, generators "
+                                 "write picoseconds",
+                                 timed->start),
+                     fmt::format("add start_unit: us, or ps, to the matrix at line {} of {}",
+                                 item.where.line, item.where.file));
+    return false;
+  }
+
   using Pairs = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
   Pairs pattern_pairs(const WorkItem& item, const std::vector<std::uint32_t>& ranks) {
-    static const std::vector<std::string> kNames = {"permutation", "incast", "ring", "all_pairs"};
+    static const std::vector<std::string> kNames = {"permutation", "incast", "ring", "all_pairs",
+                                                    "ring_chunks"};
     const std::size_t n = ranks.size();
     Pairs pairs;
     if (item.name.text == "permutation") {

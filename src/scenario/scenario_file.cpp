@@ -86,8 +86,10 @@ work::MoeShape read_moe(Fields& fields, Diagnostics& diagnostics, bool dispatch,
 void read_form(Fields& fields, Diagnostics& diagnostics, WorkItem& item) {
   const bool collective = fields.has("collective"), transfer = fields.has("transfer");
   const bool compute = fields.has("compute"), pattern = fields.has("pattern");
-  if (collective + transfer + compute + pattern != 1) {
-    diagnostics.add(fields.where(), "a work item is one of collective, transfer, compute, pattern",
+  const bool matrix = fields.has("matrix");
+  if (collective + transfer + compute + pattern + matrix != 1) {
+    diagnostics.add(fields.where(),
+                    "a work item is one of collective, transfer, compute, pattern, matrix",
                     "write for example: - collective: all_reduce");
   }
   if (collective) {
@@ -96,6 +98,13 @@ void read_form(Fields& fields, Diagnostics& diagnostics, WorkItem& item) {
   } else if (pattern) {
     item.form = WorkItem::Form::pattern;
     item.name = text_of(fields, "pattern");
+    item.at_once = fields.optional_int("at_once", 1, 1'000'000).value_or(0);
+    item.steps = fields.optional_int("steps", 1, 1'000'000).value_or(0);
+  } else if (matrix) {
+    item.form = WorkItem::Form::matrix;
+    item.name = text_of(fields, "matrix");
+    item.start_unit = optional_text(fields, "start_unit");
+    return;
   } else if (transfer) {
     read_transfer(fields, diagnostics, item);
   } else if (compute) {

@@ -20,13 +20,18 @@ struct TextAt {
 
 // One entry of `work`. Exactly one of the forms is filled.
 struct WorkItem {
-  enum class Form { collective, transfer, compute, pattern };
+  enum class Form { collective, transfer, compute, pattern, matrix };
   Form form = Form::collective;
-  TextAt name;  // collective kind or pattern (permutation, incast, ring, all_pairs)
+  // Collective kind, or pattern (permutation, incast, ring, all_pairs, ring_chunks); matrix: a
+  // file.
+  TextAt name;
   Bytes size;
   std::optional<work::MoeShape> moe;  // collective: moe_dispatch, moe_combine; no size then
   bool moe_seed_given = false;        // else the scenario's
   Duration time;                      // compute
+  std::int64_t at_once = 0;           // all_pairs: flows a rank has under way; 0: all
+  std::int64_t steps = 0;             // ring_chunks: hops of each chunk; 0: all_reduce's 2 (n-1)
+  std::optional<TextAt> start_unit;   // matrix: of its start times
   std::optional<TextAt> ranks;        // "0-7,12" ; absent = all
   TextAt from, to;                    // transfer: a rank or a device name
   std::int64_t root = 0;

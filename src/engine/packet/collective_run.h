@@ -43,6 +43,10 @@ class CollectiveRun {
   bool sent(PieceId piece);
   [[nodiscard]] const std::string& refusal() const { return refusal_; }
   [[nodiscard]] bool over() const { return left_ == 0; }
+  [[nodiscard]] double share_done() const {
+    return states_.empty() ? 1
+                           : 1 - static_cast<double>(left_) / static_cast<double>(states_.size());
+  }
   // Not before this, however fast the links: what the protocol or the GPU can move.
   [[nodiscard]] Time earliest_end() const { return earliest_end_; }
   // A connection of the message that ended last.

@@ -30,8 +30,17 @@ result::Result PacketRun::run() {
 // or senders have given up.
 void PacketRun::report_standstill() const {
   const std::string chain = simulator_.wait_chain();
-  const std::string never =
-      fmt::format("{} of {} ops never end", ops_.size() - ended_, ops_.size());
+  constexpr std::size_t kNamed = 5;
+  std::string named;
+  std::size_t found = 0;
+  for (std::size_t i = 0; i < ops_.size(); ++i) {
+    if (ops_[i].over || ++found > kNamed) continue;
+    const std::string& label = setup_->work.ops[i].label;
+    named += fmt::format("{}op {}{}", found == 1 ? "" : ", ", i,
+                         label.empty() ? "" : fmt::format(" ({})", label));
+  }
+  const std::string never = fmt::format("{} of {} ops never end: {}{}", ops_.size() - ended_,
+                                        ops_.size(), named, found > kNamed ? ", ..." : "");
   if (!chain.empty())
     throw InputError({"<work>"}, fmt::format("deadlock: {}; {}", never, chain),
                      "use routes without cycles of buffers (up_down), or a network that may lose");
@@ -164,6 +173,7 @@ void PacketRun::flow_progress(std::uint32_t tag, std::uint32_t packets, bool don
   }
   const auto& [first, active] = *std::prev(collectives_.upper_bound(tag));
   if (!active.run->progress(tag - first, packets, done)) refuse(active.op, active.run->refusal());
+  if (done && probe_ != nullptr) report_progress();
   if (active.run->over()) end_collective(first);
 }
 
@@ -174,19 +184,26 @@ void PacketRun::flow_sent(std::uint32_t tag) {
 
 void PacketRun::end(work::OpId op) {
   ops_[op.index()].end = simulator_.now();
+  ops_[op.index()].over = true;
   ++ended_;
   if (probe_ != nullptr) {
-    const Instant now = Instant::at(Duration::picoseconds(simulator_.now()));
-    probe_->op_ended(op, now);
-    const std::size_t percent = ended_ * 100 / ops_.size();
-    if (percent > reported_percent_) {
-      reported_percent_ = percent;
-      probe_->progress(static_cast<double>(ended_) / static_cast<double>(ops_.size()), now);
-    }
+    probe_->op_ended(op, Instant::at(Duration::picoseconds(simulator_.now())));
+    report_progress();
   }
   std::vector<work::OpId> ready;
   graph_.ended(op, ready);
   for (const work::OpId next : ready) schedule(next, simulator_.now());
+}
+
+// By ops; one that is a collective counts by its messages that have arrived.
+void PacketRun::report_progress() {
+  auto done = static_cast<double>(ended_);
+  for (const auto& [tag, active] : collectives_) done += active.run->share_done();
+  done /= static_cast<double>(ops_.size());
+  const auto parts = static_cast<std::size_t>(done * kProgressParts);
+  if (parts <= reported_parts_) return;
+  reported_parts_ = parts;
+  probe_->progress(done, Instant::at(Duration::picoseconds(simulator_.now())));
 }
 
 result::Result PacketRun::finish() {

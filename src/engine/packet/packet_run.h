@@ -28,7 +28,7 @@ class PacketRun final : public Client {
  private:
   struct OpState {
     std::uint32_t flows_left = 0;
-    bool started = false;
+    bool started = false, over = false;
     Time start = 0, end = 0;
     fabric::DeviceId from, to;
     std::uint32_t connection = kNone;  // the last one used
@@ -43,6 +43,7 @@ class PacketRun final : public Client {
   void start_collective(work::OpId op, const work::CollectiveOp& collective);
   void end_collective(std::uint32_t first_tag);
   void end(work::OpId op);
+  void report_progress();
   [[nodiscard]] fabric::DeviceId gpu_of(work::RankId rank) const;
   [[noreturn]] void refuse(work::OpId op, const std::string& why) const;
 
@@ -66,7 +67,8 @@ class PacketRun final : public Client {
   // By their first tag; the number of the collective's message is what its tags are above it.
   std::map<std::uint32_t, Active> collectives_;
   std::uint32_t next_tag_ = 0;
-  std::size_t ended_ = 0, reported_percent_ = 0;
+  static constexpr double kProgressParts = 1000;
+  std::size_t ended_ = 0, reported_parts_ = 0;
 };
 
 }  // namespace weft::engine::packet

@@ -225,14 +225,14 @@ inline void Simulator::join_queue(std::uint32_t number, std::uint32_t index) {
   Packet& packet = pool_[index];
   if (link.free > now_) {
     const auto queue = static_cast<std::uint64_t>(link.free - now_) >> kQueueBits;
+    if (queue > link.limit) [[unlikely]] {
+      drop(index);
+      return;
+    }
     if (queue > link.mark_from && packet.kind == PacketKind::data && !packet.congestion &&
         take_mark(link, static_cast<std::uint32_t>(queue))) {
       packet.congestion = true;
       ++counters_.marks;
-    }
-    if (queue > link.limit) [[unlikely]] {
-      drop(index);
-      return;
     }
   } else {
     link.free = now_;

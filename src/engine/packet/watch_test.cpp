@@ -65,8 +65,8 @@ TEST(Watch, SeesEveryPacketOfEveryLink) {
   EXPECT_EQ(recorder.joined, 11u * 2 + 3u * 2);
   EXPECT_EQ(recorder.joined, result.engine.packet_hops);
   for (const result::LinkLoad& load : result.links) {
-    if (recorder.bytes.contains(load.link))
-      EXPECT_EQ(static_cast<double>(recorder.bytes[load.link]), load.wire_bytes);
+    if (!recorder.bytes.contains(load.link)) continue;  // inside the chain of another
+    EXPECT_EQ(static_cast<double>(recorder.bytes[load.link]), load.wire_bytes);
   }
   // The last packet, 100 + 82 B, takes 182 x 20 ps at 400 Gb/s.
   EXPECT_EQ(recorder.busy.ps(), 182 * 20);
