@@ -220,7 +220,7 @@ void Simulator::join(std::uint32_t number, std::uint32_t index) {
 }
 
 // The packet takes its place in the link's queue: from here on its arrival is known.
-inline void Simulator::join_queue(std::uint32_t number, std::uint32_t index) {
+void Simulator::join_queue(std::uint32_t number, std::uint32_t index) {
   Link& link = links_[number];
   Packet& packet = pool_[index];
   if (link.free > now_) {
