@@ -42,13 +42,17 @@ ScenarioFile on_ls64(const std::string& work) {
                         std::string(WEFT_SOURCE_DIR) + "/examples/peers/test.yaml");
 }
 
-// A flow list in a file of its own.
+// A flow list in a file of its own: tests run beside each other.
 struct MatrixFile {
   explicit MatrixFile(const std::string& text)
-      : path(fs::path(::testing::TempDir()) / "weft_peers_test.cm") {
+      : path(fs::path(::testing::TempDir()) / (name_of_test() + ".cm")) {
     std::ofstream(path) << text;
   }
   ~MatrixFile() { fs::remove(path); }
+  static std::string name_of_test() {
+    const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
+    return std::string("weft_peers_") + test->test_suite_name() + "_" + test->name();
+  }
   fs::path path;
 };
 
