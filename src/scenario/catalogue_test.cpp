@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "base/test_folder.h"
 #include "base/text.h"
 #include "data/embedded.h"
 #include "scenario/session.h"
@@ -44,9 +45,7 @@ TEST(CatalogueServers, HaveTheGpusAndNicsOfTheirWiring) {
 class OwnCatalogue : public testing::Test {
  protected:
   void SetUp() override {
-    folder_ = std::filesystem::path(testing::TempDir()) / "weft_own_catalogue";
-    std::filesystem::create_directories(folder_);
-    write_file((folder_ / "parts.yaml").string(), R"(weft: catalogue/1
+    write_file(folder_.file("parts.yaml"), R"(weft: catalogue/1
 sources: {offer: "An offer"}
 switches:
   - {model: my-switch, name: "Mine", kind: network, ports: {400Gbps: 48}, latency: 250ns,
@@ -54,14 +53,14 @@ switches:
 )");
   }
   std::string cluster(std::string_view catalogue, std::string_view model) {
-    const std::string path = (folder_ / "cluster.yaml").string();
+    const std::string path = folder_.file("cluster.yaml");
     write_file(path, "weft: cluster/1\n" + std::string(catalogue) +
                          "servers: [{type: hgx-h100, count: 2}]\n"
                          "fabric: {topology: single_switch, link: ndr, switch: " +
                          std::string(model) + "}\n");
     return path;
   }
-  std::filesystem::path folder_;
+  TestFolder folder_;
 };
 
 TEST_F(OwnCatalogue, OfAClusterFileIsFoundBesideIt) {
@@ -76,7 +75,7 @@ TEST_F(OwnCatalogue, OfAClusterFileIsFoundBesideIt) {
 }
 
 TEST_F(OwnCatalogue, OfTheCommandLineServesEveryFile) {
-  const Library own = library().with_catalogues({{(folder_ / "parts.yaml").string(), {}}});
+  const Library own = library().with_catalogues({{folder_.file("parts.yaml"), {}}});
   EXPECT_NO_THROW(open_cluster(own, cluster("", "my-switch"), {}));
   EXPECT_EQ(own.catalogue().record("my-switch")->figure("latency")->confidence, "quote");
 }

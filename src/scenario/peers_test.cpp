@@ -6,6 +6,7 @@
 #include <fstream>
 #include <set>
 
+#include "base/test_folder.h"
 #include "base/text.h"
 #include "data/embedded.h"
 #include "engine/analytic/analytic_engine.h"
@@ -42,17 +43,12 @@ ScenarioFile on_ls64(const std::string& work) {
                         std::string(WEFT_SOURCE_DIR) + "/examples/peers/test.yaml");
 }
 
-// A flow list in a file of its own: tests run beside each other.
+// A flow list in a file of its own.
 struct MatrixFile {
-  explicit MatrixFile(const std::string& text)
-      : path(fs::path(::testing::TempDir()) / (name_of_test() + ".cm")) {
+  explicit MatrixFile(const std::string& text) : path(folder.file("flows.cm")) {
     std::ofstream(path) << text;
   }
-  ~MatrixFile() { fs::remove(path); }
-  static std::string name_of_test() {
-    const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
-    return std::string("weft_peers_") + test->test_suite_name() + "_" + test->name();
-  }
+  TestFolder folder;
   fs::path path;
 };
 

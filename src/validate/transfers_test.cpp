@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "base/test_folder.h"
 #include "base/text.h"
 #include "validate/score.h"
 
@@ -90,9 +91,9 @@ TEST(PointToPointMap, NoSetIsFurtherOffThanAQuarter) {
 
 // A map with one set over a table of one row, in a scratch folder.
 std::string fault_of(const std::string& keys) {
-  const auto folder = std::filesystem::path(::testing::TempDir());
-  std::ofstream(folder / "rows.csv") << "tool,size_bytes,value\nib_write_lat,8,1.0\n";
-  const std::string path = (folder / "map.yaml").string();
+  const TestFolder folder;
+  std::ofstream(folder.file("rows.csv")) << "tool,size_bytes,value\nib_write_lat,8,1.0\n";
+  const std::string path = folder.file("map.yaml");
   const scenario::Library shipped = library();
   RunOptions options;
   options.library = &shipped;
