@@ -14,7 +14,7 @@ namespace {
 
 std::string fault_of(const Setup& setup) {
   try {
-    packet_engine().run(setup, nullptr);
+    (void)packet_engine().run(setup, nullptr);
   } catch (const InputError& error) {
     return error.what();
   }

@@ -48,7 +48,7 @@ TEST(AnalyticEngine, RefusesLinkChangesByName) {
   cluster.transfer(0, 8, 1_MiB);
   cluster.setup.link_changes = {{Instant(), fabric::LinkId(0), 0.5}};
   try {
-    analytic_engine().run(cluster.setup, nullptr);
+    (void)analytic_engine().run(cluster.setup, nullptr);
     FAIL() << "it has no notion of time-varying rates";
   } catch (const InputError& error) {
     EXPECT_EQ(error.diagnostics()[0].what, "the analytic engine has no link changes");
