@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <string_view>
 
 #include "base/text.h"
 
@@ -17,8 +18,12 @@ bool about(double a, double b) {
 }
 
 std::string ports_text(const PartRecord& record) {
-  const PartFigure* more = record.figure("more_ports");
-  return record.figure("ports")->value + (more == nullptr ? "" : " and " + more->value);
+  std::string text;
+  for (const std::string_view key : {"ports", "more_ports"}) {  // a record may state either alone
+    const PartFigure* ports = record.figure(key);
+    if (ports != nullptr) text += (text.empty() ? "" : " and ") + ports->value;
+  }
+  return text;
 }
 
 void check_stated(const PartRecord& record, double one_way, Diagnostics& diagnostics) {
