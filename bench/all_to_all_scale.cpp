@@ -5,7 +5,6 @@
 // weft_bench_all_to_all_scale [GPUS]...     (default 64 128 256 512 1024; 4096 takes 16.8 M
 //        flows)
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include <chrono>
 #include <cmath>
@@ -15,25 +14,13 @@
 
 #include "engine/flow/flow_engine.h"
 #include "peer_case.h"
+#include "process_usage.h"
 
 namespace {
 
 using namespace weft;
-
-double cpu_seconds() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& t) {
-    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
-  };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
-
-double peak_mb() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<double>(usage.ru_maxrss) / 1024;
-}
+using bench::cpu_seconds;
+using bench::peak_mb;
 
 void measure(std::size_t gpus) {
   std::size_t a_leaf = 1;

@@ -3,7 +3,6 @@
 // memory, for more and more GPUs. usage: weft_bench_collective_scale [ALGORITHM [GPUS]...]
 //        default: ring 32 128 512 2048 8192 16384 131072
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include <chrono>
 #include <cstdlib>
@@ -12,11 +11,14 @@
 
 #include "engine/flow/flow_engine.h"
 #include "engine/test_cluster.h"
+#include "process_usage.h"
 #include "topology/topology.h"
 
 namespace {
 
 using namespace weft;
+using bench::cpu_seconds;
+using bench::peak_mb;
 
 fabric::Fabric rails(std::size_t servers) {
   const fabric::Fabric server = fabric::testing::hgx();
@@ -28,21 +30,6 @@ fabric::Fabric rails(std::size_t servers) {
   inputs.host_link = fabric::testing::cable(fabric::LinkKind::infiniband, 5);
   inputs.fabric_link = fabric::testing::cable(fabric::LinkKind::infiniband, 30);
   return topology::find_topology("rail")->build(inputs);
-}
-
-double peak_rss_mb() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<double>(usage.ru_maxrss) / 1024;
-}
-
-double cpu_seconds() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& t) {
-    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
-  };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
 void measure(const std::string& algorithm, std::size_t gpus) {
@@ -69,7 +56,7 @@ void measure(const std::string& algorithm, std::size_t gpus) {
   const result::Result result = engine::flow_engine().run(setup, nullptr);
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
   fmt::print("{:<12} {:>7} {:>8} {:>9.2f} {:>9.2f} {:>9.2f} {:>9.0f} {:>8} {:>9}  {}\n", algorithm,
-             gpus, fabric.link_count(), set_up, cpu_seconds() - before, wall.count(), peak_rss_mb(),
+             gpus, fabric.link_count(), set_up, cpu_seconds() - before, wall.count(), peak_mb(),
              result.ops[0].channels, to_text(result.completion), result.bottleneck.sentence);
   std::fflush(stdout);
 }

@@ -4,7 +4,6 @@
 //   storm     all start at once, sizes differ: every completion is an event of its own
 // usage: weft_bench_flow_scale [LIMIT] [arrivals|storm]     (default 100000, both)
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include <cstdlib>
 #include <string_view>
@@ -13,11 +12,14 @@
 #include "base/random.h"
 #include "engine/flow/flow_engine.h"
 #include "fabric/test_servers.h"
+#include "process_usage.h"
 #include "topology/topology.h"
 
 namespace {
 
 using namespace weft;
+using bench::cpu_seconds;
+using bench::peak_mb;
 
 constexpr std::size_t kHosts = 1024;
 
@@ -56,27 +58,12 @@ work::Work random_transfers(std::size_t count, bool storm) {
   return work;
 }
 
-double cpu_seconds() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& t) {
-    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
-  };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
-
-double peak_rss_mb() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<double>(usage.ru_maxrss) / 1024;
-}
-
 void measure(engine::Setup& setup, std::size_t flows, bool storm) {
   setup.work = random_transfers(flows, storm);
-  const double before = peak_rss_mb(), start = cpu_seconds();
+  const double before = peak_mb(), start = cpu_seconds();
   const result::Result result = engine::flow_engine().run(setup, nullptr);
   const double cpu = cpu_seconds() - start;
-  const double grown = std::max(0.0, peak_rss_mb() - before);
+  const double grown = std::max(0.0, peak_mb() - before);
   fmt::print("{:<9} {:>9} {:>10.3f} {:>10} {:>10} {:>12.0f} {:>12}\n", storm ? "storm" : "arrivals",
              flows, cpu, result.engine.events, result.engine.rate_solves,
              grown * 1048576 / static_cast<double>(flows), to_text(result.completion));

@@ -15,11 +15,13 @@
 #include "base/random.h"
 #include "engine/packet/packet_engine.h"
 #include "fabric/test_servers.h"
+#include "process_usage.h"
 #include "topology/topology.h"
 
 namespace {
 
 using namespace weft;
+using bench::cpu_seconds;
 
 struct Scenario {
   const char* name;
@@ -93,15 +95,6 @@ work::Work permutation(const Scenario& s) {
          {}});
   }
   return work;
-}
-
-double cpu_seconds() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& t) {
-    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
-  };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
 void measure(const Scenario& s, bool spray) {

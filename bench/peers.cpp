@@ -12,12 +12,14 @@
 #include "base/text.h"
 #include "data/embedded.h"
 #include "engine/packet/packet_engine.h"
+#include "process_usage.h"
 #include "report/packet_series.h"
 #include "scenario/session.h"
 
 namespace {
 
 using namespace weft;
+using bench::cpu_seconds;
 
 constexpr std::string_view kNames[] = {"perm_128n_ls128",  "perm_1024n_ls1024", "perm_1024n_ft1024",
                                        "a2a64_serial8",    "a2a128_serial8",    "a2a128_all",
@@ -29,15 +31,6 @@ scenario::Library library() {
   for (const data::EmbeddedFile& file : data::embedded_files())
     files.push_back({std::string(file.path), std::string(file.text)});
   return scenario::Library(std::move(files));
-}
-
-double cpu_seconds() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& t) {
-    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
-  };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
 void measure(const scenario::Library& shipped, std::string_view name, bool watched) {

@@ -17,7 +17,6 @@
 //        weft_bench_simgrid_flow --weft N CASE    Weft's run alone, N times (to profile)
 //        cases: perm1024, a2a64, a2a128, a2a256; default: all
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include <cmath>
 #include <map>
@@ -28,26 +27,14 @@
 
 #include "engine/flow/flow_engine.h"
 #include "peer_case.h"
+#include "process_usage.h"
 
 namespace {
 
 using namespace weft;
+using bench::cpu_seconds;
+using bench::peak_mb;
 namespace sg = simgrid::s4u;
-
-double cpu_seconds() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& t) {
-    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
-  };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
-
-double peak_mb() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<double>(usage.ru_maxrss) / 1024;
-}
 
 struct Run {
   std::vector<double> ends;  // seconds, by op

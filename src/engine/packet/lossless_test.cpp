@@ -9,22 +9,11 @@
 namespace weft::engine::packet {
 namespace {
 
+using testing::Outcome;
+using testing::run;
 using testing::TestNetwork;
 
 constexpr std::int64_t kFull = 83'560;  // ps: 4178 B at 400 Gb/s
-
-// The counters besides the result.
-struct Outcome {
-  result::Result result;
-  Counters counters;
-};
-Outcome run(const TestNetwork& network) {
-  PacketRun run(network.setup, nullptr);
-  Outcome out;
-  out.result = run.run();
-  out.counters = run.counters();
-  return out;
-}
 
 TestNetwork incast(int senders, double window) {
   TestNetwork network(1, senders + 1, 0);

@@ -7,21 +7,11 @@
 namespace weft::engine::packet {
 namespace {
 
+using testing::Outcome;
+using testing::run;
 using testing::TestNetwork;
 
 constexpr std::int64_t kFull = 83'560;  // ps: 4178 B at 400 Gb/s
-
-struct Outcome {
-  result::Result result;
-  Counters counters;
-};
-Outcome run(const TestNetwork& network) {
-  PacketRun run(network.setup, nullptr);
-  Outcome out;
-  out.result = run.run();
-  out.counters = run.counters();
-  return out;
-}
 
 routing::RouteOptions by(routing::Policy policy) {
   routing::RouteOptions options;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/packet/packet_engine.h"
+#include "engine/packet/packet_run.h"
 #include "fabric/test_servers.h"
 
 namespace weft::engine::packet::testing {
@@ -86,5 +87,18 @@ struct TestNetwork {
   std::unique_ptr<fabric::Fabric> fabric_;
   std::unique_ptr<routing::Routes> routes_;
 };
+
+// The counters besides the result.
+struct Outcome {
+  result::Result result;
+  Counters counters;
+};
+inline Outcome run(const TestNetwork& network) {
+  PacketRun run(network.setup, nullptr);
+  Outcome out;
+  out.result = run.run();
+  out.counters = run.counters();
+  return out;
+}
 
 }  // namespace weft::engine::packet::testing
